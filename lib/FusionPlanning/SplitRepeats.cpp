@@ -22,6 +22,8 @@
 //   transpose(expand(batch_matmul(collapse(x), collapse(y))))  ==>
 //   transpose(matmul'(x, y))
 //
+// Nor is that of another contraction whose result meets one of these.
+//
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/Cascades.h"
@@ -335,10 +337,54 @@ followReshape(Operation *reshape, ArrayRef<int64_t> dims, size_t numParts) {
   return {};
 }
 
+/// Is `value` computed from what a contraction gives, without a reshape?
+static bool comesFromContraction(Value value) {
+  SmallVector<Value> worklist = {value};
+  for (unsigned visited = 0; !worklist.empty() && visited < kMaxVisited;
+       ++visited) {
+    auto op = worklist.pop_back_val().getDefiningOp<linalg::GenericOp>();
+    if (op && sumsProducts(op))
+      return true;
+    if (op)
+      llvm::append_range(worklist, op.getDpsInputs());
+  }
+  return false;
+}
+
+/// Where `dims`, all of the split batch, are in the result of an operation that
+/// puts tensors together along another dimension, or adds dimensions of one
+/// element.
+static SmallVector<int64_t> followShaping(Operation *op,
+                                          ArrayRef<int64_t> dims) {
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+    return llvm::is_contained(dims, static_cast<int64_t>(concat.getDim()))
+               ? SmallVector<int64_t>()
+               : llvm::to_vector(dims);
+  auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
+  if (!expand)
+    return {};
+  SmallVector<int64_t> result;
+  for (int64_t dim : dims)
+    for (int64_t part : expand.getReassociationIndices()[dim])
+      if (expand.getResultType().getDimSize(part) != 1)
+        result.push_back(part);
+  return result.size() == dims.size() ? result : SmallVector<int64_t>();
+}
+
+/// Does `use`, of the parts of a batch, join them with what a contraction gives
+/// that has them as well?
+static bool meetsSplit(OpOperand &use) {
+  auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
+  return op && op.getNumReductionLoops() == 0 &&
+         llvm::any_of(op.getDpsInputs(), [&](Value input) {
+           return input != use.get() && comesFromContraction(input);
+         });
+}
+
 /// Is `value`, which has a joined batch as dimension `joined`, split again, by
 /// itself or in what is computed from it, and are its parts, so many, put apart
-/// by a permutation?
-static bool isPutApart(Value value, int64_t joined, size_t numParts) {
+/// by a permutation, or needed with those of another contraction?
+static bool isNeededSplit(Value value, int64_t joined, size_t numParts) {
   SmallVector<std::pair<Value, SmallVector<int64_t>>> worklist;
   worklist.push_back({value, {joined}});
   for (unsigned visited = 0; !worklist.empty() && visited < kMaxVisited;
@@ -348,9 +394,11 @@ static bool isPutApart(Value value, int64_t joined, size_t numParts) {
       SmallVector<int64_t> next = followDims(use, dims);
       if (next.empty())
         next = followReshape(use.getOwner(), dims, numParts);
+      if (next.empty() && dims.size() == numParts)
+        next = followShaping(use.getOwner(), dims);
       if (next.empty())
         continue;
-      if (!areSideBySide(next))
+      if (!areSideBySide(next) || (dims.size() == numParts && meetsSplit(use)))
         return true;
       worklist.emplace_back(use.getOwner()->getResult(0), next);
     }
@@ -387,20 +435,6 @@ static bool isPutTogether(Value value, ArrayRef<int64_t> dims) {
   return false;
 }
 
-/// Is `value` computed from what a contraction gives, without a reshape?
-static bool comesFromContraction(Value value) {
-  SmallVector<Value> worklist = {value};
-  for (unsigned visited = 0; !worklist.empty() && visited < kMaxVisited;
-       ++visited) {
-    auto op = worklist.pop_back_val().getDefiningOp<linalg::GenericOp>();
-    if (op && sumsProducts(op))
-      return true;
-    if (op)
-      llvm::append_range(worklist, op.getDpsInputs());
-  }
-  return false;
-}
-
 /// Is the batch of `op` that `operand` has joined at dimension `dim`, of
 /// dimensions `parts` of what `collapse` joins, joined for it alone?
 static bool isJoinedAlone(linalg::GenericOp op, OpOperand *operand, int64_t dim,
@@ -417,7 +451,7 @@ static bool isJoinedAlone(linalg::GenericOp op, OpOperand *operand, int64_t dim,
   return place && (isBatch || !sumsProducts(op)) &&
          llvm::count(sizes, ShapedType::kDynamic) <= 1 &&
          isSplitAgain(op.getResult(0), *place, sizes) &&
-         (isPutApart(op.getResult(0), *place, sizes.size()) ||
+         (isNeededSplit(op.getResult(0), *place, sizes.size()) ||
           isPutTogether(collapse.getSrc(), parts) ||
           comesFromContraction(collapse.getSrc()));
 }
