@@ -13,7 +13,7 @@ import io
 import re
 
 from fusion_compiler.errors import FusionError
-from fusion_compiler.importing import tm_tensor, torch_mlir
+from fusion_compiler.importing import calls, tm_tensor, torch_mlir
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -67,13 +67,16 @@ def to_torch_dialect(graph, name="main"):
         # Sizes that PyTorch does not know to be 1 are not 1: it guards that.
         function.attributes["torch.assume_strict_symbolic_shapes"] = (
             ir.UnitAttr.get())
+        calls.declare(ir, importer.module)
     return importer.module.operation.get_asm(enable_debug_info=True)
 
 
 def to_linalg(text):
     """The torch dialect's text as linalg on tensors. Raises FUS-1307."""
+    pipeline = (torch_mlir.from_torch_with_calls() if calls.declared(text)
+                else torch_mlir.FROM_TORCH)
     linalg = tm_tensor.map_scans(
-        torch_mlir.lower(text, torch_mlir.FROM_TORCH))
+        calls.write(torch_mlir.lower(text, pipeline)))
     found = torch_mlir.left(linalg, _FOREIGN)
     if found:
         operation, node = found

@@ -15,7 +15,7 @@ from torch._dynamo.backends.common import aot_autograd
 
 from fusion_compiler.errors import FusionError
 from fusion_compiler.importing import decompositions, fx, torch_mlir
-from fusion_compiler.torch import partition, reports
+from fusion_compiler.torch import forms, partition, reports
 from fusion_compiler.torch.parts import Part
 
 LOG = logging.getLogger("fusion.torch")
@@ -57,9 +57,15 @@ def backend(module, inputs, *, options=None, mode=None):
     compiled = aot_autograd(
         fw_compiler=compiler("forward"), bw_compiler=compiler("backward"),
         inference_compiler=compiler("inference"),
-        partition_fn=min_cut_rematerialization_partition,
+        partition_fn=_tell_apart,
         decompositions=decompositions.early())
     return compiled(module, inputs)
+
+
+def _tell_apart(joint, inputs, **options):
+    """(forward, backward) of a graph of both."""
+    forms.replace(joint.graph)
+    return min_cut_rematerialization_partition(joint, inputs, **options)
 
 
 def _device(module):
@@ -75,6 +81,8 @@ def _device(module):
 def compile_graph(module, inputs, kind="inference", options=Options()):
     """A callable for a graph of AOTAutograd, and a GraphReport of it."""
     device = _device(module)
+    if kind == "inference":  # Of others, `_tell_apart` was given the whole.
+        forms.replace(module.graph)
     refusals = partition.Refusals(device)
     packages = {}
     while True:

@@ -15,7 +15,7 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
 from fusion_compiler import tensors
-from fusion_compiler.importing import decompositions, fx
+from fusion_compiler.importing import fx
 
 aten = torch.ops.aten
 
@@ -31,11 +31,13 @@ VIEWS = frozenset(
         (aten.detach, "default"), (aten.as_strided, "default"),
         (aten.diagonal, "default"), (aten.unfold, "default")))
 
-# The reason of what is computed on the host, and no tensor.
+# The reasons of what is no operation of the program's: what is computed on the
+# host, and no tensor, and the seeds of random numbers.
 SIZE = "computes a size"
+SEEDS = "draws seeds from PyTorch's generator"
 
-# Functions that a part's subgraph may call beside ATen's.
-_NAMESPACES = ("aten", "prims")
+# Whose functions a part may call.
+_NAMESPACES = ("aten", "prims", "fusion")
 
 
 def values_of(node):
@@ -59,7 +61,7 @@ class Refusals:
         """(node, reason) of each operation that PyTorch has to run."""
         for node in graph.nodes:
             reason = computes(node) and self.reason(node)
-            if reason and reason != SIZE:
+            if reason and reason not in (SIZE, SEEDS):
                 yield node, reason
 
     def reason(self, node):
@@ -73,12 +75,13 @@ class Refusals:
             return self.reason(node.args[0])
         if not isinstance(node.target, torch._ops.OpOverload):
             return "no tensor operation"
+        if gives_seeds(node):
+            return SEEDS
         if node.target.namespace not in _NAMESPACES:
             return f"of {node.target.namespace}"
         if node.target._schema.is_mutable:
             return "writes to an argument"
-        if (torch.Tag.nondeterministic_seeded in node.target.tags
-                and node.target not in decompositions.late()):
+        if torch.Tag.nondeterministic_seeded in node.target.tags:
             return "draws random numbers from PyTorch's generator"
         for value in (*values_of(node), *(v for arg in node.all_input_nodes
                                         for v in values_of(arg))):
@@ -100,6 +103,14 @@ class Refusals:
             # PyTorch's numbers are tensors of no dimension on the CPU.
             return f"a tensor on {value.device}"
         return ""
+
+
+def gives_seeds(node):
+    """Whether a node draws seeds or only looks at them: parts take each for
+    itself, so that equal layers are equal programs."""
+    while node.target in (aten.select.int, aten.unbind.int):
+        node = node.args[0]
+    return node.target is torch.ops.fusion.seeds.default
 
 
 class _Support(OperatorSupportBase):

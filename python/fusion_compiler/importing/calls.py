@@ -1,0 +1,126 @@
+# Part of the Fusion project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operations of the compiler's own in graphs of PyTorch.
+
+torch-mlir does not know them, but it lets calls of functions be. So each
+becomes a call of a function that is only declared (`declare`), whose attribute
+says what stands for it in the end: `write` puts that in the place of the calls,
+once the program around them is linalg.
+"""
+
+import re
+
+from fusion_compiler.errors import FusionError
+
+# The attribute of a declared function: the operations that a call stands for,
+# with $0, $1, … for the operands, $result and $type for the result and its
+# type, and names of their own that begin with $result.
+_ATTRIBUTE = "fusion.stands_for"
+
+
+def _dropout(probability):
+    return ("$result_seed = tensor.extract $1[] : tensor<i64>; "
+            f"$result = fusion.dropout $0, $result_seed "
+            f"probability({probability!r}) op_id(0) : $type")
+
+
+# {name of an operation: text of it, of its operands that are numbers}
+_TEXTS = {"torch.fusion.dropout": _dropout}
+
+_DECLARED = re.compile(
+    rf'^ *func\.func private @(?P<name>[\w.]+)\(.*{re.escape(_ATTRIBUTE)} = '
+    r'"(?P<text>[^"]*)".*\n', re.M)
+_CALL = re.compile(
+    r"^(?P<indent> *)%(?P<result>\w+) = (?:func\.)?call @(?P<name>[\w.]+)"
+    r"\((?P<operands>[^)]*)\) : \([^)]*\) -> (?P<type>tensor<[^>]*>)"
+    r"(?P<place>[^\n]*)$", re.M)
+
+
+def _number(value):
+    """The number that a value of the torch dialect is; None for a tensor."""
+    owner = value.owner
+    if not hasattr(owner, "name"):  # An argument of the function.
+        return None
+    if owner.name in ("torch.constant.float", "torch.constant.int"):
+        return owner.attributes["value"].value
+    return None
+
+
+def _operations(block):
+    """The operations of a block that torch-mlir does not know, but we do."""
+    for one in block.operations:
+        operation = one.operation
+        if (operation.name == "torch.operator"
+                and operation.attributes["name"].value in _TEXTS):
+            yield operation
+
+
+def declare(ir, module):
+    """Makes calls of the operations of `_TEXTS` in a module of torch-mlir's,
+    whose Python bindings are `ir`. Raises FUS-1307 for numbers that are not
+    constant."""
+    for function in list(module.body.operations):
+        for operation in list(_operations(function.regions[0].blocks[0])):
+            _declare(ir, module, operation)
+
+
+def _declare(ir, module, operation):
+    name = operation.attributes["name"].value
+    numbers = [_number(value) for value in operation.operands]
+    tensors = [value for value, number in zip(operation.operands, numbers)
+               if number is None]
+    if any("vtensor" not in str(value.type) for value in tensors):
+        raise FusionError.of("FUS-1307", f"{name} of a number that is computed",
+                             "leave the operation to PyTorch")
+    text = _TEXTS[name](*(n for n in numbers if n is not None))
+    symbol = f"{name}.{len(module.body.operations)}"
+    result = operation.results[0]
+    with operation.location:
+        signature = ir.FunctionType.get([one.type for one in tensors],
+                                        [result.type])
+        ir.Operation.create(
+            "func.func", regions=1, attributes={
+                "sym_name": ir.StringAttr.get(symbol),
+                "sym_visibility": ir.StringAttr.get("private"),
+                "function_type": ir.TypeAttr.get(signature),
+                _ATTRIBUTE: ir.StringAttr.get(text)},
+            ip=ir.InsertionPoint.at_block_begin(module.body))
+        call = ir.Operation.create(
+            "func.call", results=[result.type], operands=tensors,
+            attributes={"callee": ir.FlatSymbolRefAttr.get(symbol)},
+            ip=ir.InsertionPoint(operation))
+    result.replace_all_uses_with(call.results[0])
+    operation.erase()
+
+
+def declared(text):
+    """Whether MLIR text calls what `declare` declared."""
+    return _ATTRIBUTE in text
+
+
+def write(text):
+    """The text of a program on tensors with the operations in the place of
+    the calls."""
+    texts = {match.group("name"): match.group("text")
+             for match in _DECLARED.finditer(text)}
+
+    def expand(match):
+        if match.group("name") not in texts:
+            return match.group(0)
+        operands = match.group("operands").split(", ")
+        names = {"result": f"%{match.group('result')}",
+                 "type": match.group("type"),
+                 **{str(i): one for i, one in enumerate(operands)}}
+
+        def named(found):
+            name = found.group(1)
+            if name.startswith("result_"):
+                return f"%{name}_of_{match.group('result')}"
+            return names[name]
+
+        lines = texts[match.group("name")].split("; ")
+        return "\n".join(match.group("indent") + re.sub(r"\$(\w+)", named, one)
+                         + match.group("place") for one in lines)
+
+    return _CALL.sub(expand, _DECLARED.sub("", text))
