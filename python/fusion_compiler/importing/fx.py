@@ -71,8 +71,9 @@ def to_torch_dialect(graph, name="main"):
     return importer.module.operation.get_asm(enable_debug_info=True)
 
 
-def to_linalg(text):
-    """The torch dialect's text as linalg on tensors. Raises FUS-1307."""
+def to_linalg(text, rounded=()):
+    """The torch dialect's text as linalg on tensors; `rounded` are the names
+    of nodes whose products may be made in tf32. Raises FUS-1307."""
     pipeline = (torch_mlir.from_torch_with_calls() if calls.declared(text)
                 else torch_mlir.FROM_TORCH)
     linalg = tm_tensor.map_scans(
@@ -82,7 +83,18 @@ def to_linalg(text):
         operation, node = found
         raise torch_mlir.refused(
             f"torch-mlir leaves {operation} in the program", node)
-    return linalg
+    return _allow_tf32(linalg, rounded)
+
+
+def _allow_tf32(linalg, names):
+    """Says it in the places that operations come from, where the compiler
+    keeps what holds for all that they are rewritten into: a node may have
+    become several operations."""
+    if not names:
+        return linalg
+    place = re.compile(rf'loc\(("(?:{"|".join(names)})":1:0)\)')
+    return place.sub(
+        r"loc(fused<{fusion.contracts = {fusion.tf32}}>[\1])", linalg)
 
 
 # Dialects that torch-mlir lowers to, or fails to lower, beside linalg.

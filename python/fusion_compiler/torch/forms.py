@@ -189,8 +189,8 @@ def _gradients(node):
     results than `fusion.attention` has."""
     values, found = node.meta["val"], {}
     rows = _arguments(node)["query"].meta["val"].shape[:3]
-    padded = not all(map(statically_known_true,
-                         map(operator.eq, values[1].shape, rows)))
+    padded = values[1].dim() != 3 or not all(map(
+        statically_known_true, map(operator.eq, values[1].shape, rows)))
     for item in node.users:
         own = [user for user in item.users
                if user.target is _ATTENTION[node.target]]
