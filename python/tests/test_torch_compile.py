@@ -247,11 +247,68 @@ class OptionsTest(CompileTest):
         with self.assertRaisesRegex(Exception, "FUS-1309.*no option 'depth'"):
             self.compile(lambda x: x + 1, options={"depth": 3})(torch.ones(2))
 
+    def test_unknown_modes_are_refused(self):
+        with self.assertRaisesRegex(Exception, "FUS-1309.*no mode 'fastest'"):
+            self.compile(lambda x: x + 1, mode="fastest")(torch.ones(2))
+
     def test_target(self):
         self.compile(lambda x: x + 1, options={"target": "sm_80"})(
             torch.ones(2))
         part = fusion_torch.report()[0].parts[0]
         self.assertEqual(part.package.target, "sm_80")
+
+
+class CudaGraphsTest(CompileTest):
+    """What PyTorch's trees of CUDA graphs are handed, on tensors of the CPU."""
+
+    def step(self, **options):
+        linear = torch.nn.Linear(3, 5)
+        x = torch.randn(4, 3, requires_grad=True)
+        results = []
+        for _ in range(2):
+            result = self.compile(lambda x: linear(x).tanh(), **options)(x)
+            results += [result, *torch.autograd.grad(
+                result.sum(), [x, *linear.parameters()])]
+        expected = linear(x).tanh()
+        for one, other in zip(results, 2 * [expected, *torch.autograd.grad(
+                expected.sum(), [x, *linear.parameters()])], strict=True):
+            torch.testing.assert_close(one, other)
+
+    def test_tensors_of_the_cpu_are_not_recorded(self):
+        with self.assertLogs("fusion.torch", "INFO") as log:
+            self.step(mode="reduce-overhead")
+        self.assertIn("without a CUDA graph", "".join(log.output))
+        self.assertEqual(self.fallbacks(), set())
+
+    def test_what_is_recorded(self):
+        from torch._dynamo.backends import cudagraphs
+        from torch._inductor import cudagraph_trees
+        recorded = []
+
+        def record(run, inputs, fixed, **options):
+            def replay(arguments):
+                results = run(arguments)
+                self.assertEqual(arguments, [])  # As PyTorch demands.
+                return results
+            recorded.append((options["is_backward"], len(inputs), len(fixed)))
+            return replay
+        with unittest.mock.patch.object(
+                cudagraphs, "check_for_skip", lambda *_: None), \
+            unittest.mock.patch.object(
+                cudagraphs, "get_device_index", lambda _: 0), \
+            unittest.mock.patch.object(
+                cudagraph_trees, "cudagraphify_impl", record):
+            self.step(options={"cuda_graphs": True})
+            # Parameters, and what the forward pass keeps, stay where they are.
+            (forward, backward) = recorded
+            self.assertEqual(forward, (False, 3, 2))
+            self.assertEqual(backward[0], True)
+            self.assertEqual(backward[1], backward[2] + 1)
+            recorded.clear()
+            torch._dynamo.reset()
+            for mode in ("default", "max-autotune-no-cudagraphs"):
+                self.step(mode=mode)
+            self.assertEqual(recorded, [])
 
 
 class ExportTest(CompileTest):
