@@ -26,14 +26,17 @@ import functools
 import math
 
 import torch
+from torch.fx.experimental.symbolic_shapes import statically_known_true
+
+from fusion_compiler.importing import foreach
 
 aten = torch.ops.aten
 
 
-def _wide(tensor):
+def _wide(value):
     """In f32, if the type is narrower: how kernels compute in between."""
-    return (tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16)
-            else tensor)
+    narrow = getattr(value, "dtype", None) in (torch.float16, torch.bfloat16)
+    return value.float() if narrow else value
 
 
 # --- Attention ---------------------------------------------------------------
@@ -200,6 +203,24 @@ def _slice_backward(grad, input_sizes, dim, start, end, step):
                               end, step)
 
 
+def _copy(tensor, source, non_blocking=False):
+    return source.to(tensor.dtype).expand(tensor.shape)
+
+
+def _slice_scatter(tensor, source, dim=0, start=None, end=None, step=1):
+    """At a place that is not known, an element looks whether it is there."""
+    if (not isinstance(start, torch.SymInt) or step != 1
+            or not statically_known_true(start >= 0)):
+        return NotImplemented
+    dim %= tensor.dim()
+    size = source.shape[dim]
+    place = torch.arange(tensor.shape[dim], device=tensor.device) - start
+    inside = (place >= 0) & (place < size)
+    inside = inside.view([-1 if d == dim else 1 for d in range(tensor.dim())])
+    moved = source.index_select(dim, place.clamp(0, size - 1))
+    return torch.where(inside, moved, tensor)
+
+
 def _gelu(tensor, *, approximate="none"):
     """Hendrycks and Gimpel 2016. torch-mlir's constant of the approximation by
     a tanh has three digits."""
@@ -212,11 +233,21 @@ def _gelu(tensor, *, approximate="none"):
     return (0.5 * wide * (1 + factor)).to(tensor.dtype)
 
 
+def _fma(one, other, addend):
+    """Of narrow types rounded once; in f32 and f64 as kernels have it."""
+    tensors = [value for value in (one, other, addend)
+               if isinstance(value, torch.Tensor)]
+    result = _wide(one) * _wide(other) + _wide(addend)
+    return result.to(tensors[0].dtype)
+
+
 _LATE = {
     "gelu": _gelu,
     "native_group_norm": _group_norm,
+    "copy": _copy,
     "select_backward": _select_backward,
     "slice_backward": _slice_backward,
+    "slice_scatter": _slice_scatter,
     "var_mean.correction": _var_mean,
     "var.correction": _var,
 }
@@ -231,6 +262,7 @@ def late():
     """{overload: function} for `make_fx` over a part that is imported."""
     table = {getattr(torch.ops.fusion, name).default: function
              for name, function in OWN.items()}
+    table[torch.ops.prims.fma.default] = _fma
     for name, function in _LATE.items():
         packet, _, overload = name.partition(".")
         packet = getattr(aten, packet, None)
@@ -253,4 +285,4 @@ def early():
     return {overload: function
             for overload, function in get_decomposition_table().items()
             if overload._overloadpacket._qualified_op_name.split("::")[-1]
-            not in _KEPT}
+            not in _KEPT} | foreach.decompositions()

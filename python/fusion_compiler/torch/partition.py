@@ -73,6 +73,8 @@ class Refusals:
             return f"{node.op}"
         if node.target is operator.getitem:
             return self.reason(node.args[0])
+        if not any(isinstance(v, torch.Tensor) for v in values_of(node)):
+            return SIZE
         if not isinstance(node.target, torch._ops.OpOverload):
             return "no tensor operation"
         if gives_seeds(node):
@@ -88,8 +90,6 @@ class Refusals:
             reason = self._reason_of_value(value)
             if reason:
                 return reason
-        if not any(isinstance(v, torch.Tensor) for v in values_of(node)):
-            return SIZE
         return ""
 
     def _reason_of_value(self, value):
