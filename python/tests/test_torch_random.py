@@ -290,5 +290,97 @@ class AttentionTest(RandomTest):
             torch.testing.assert_close(one.double(), other, rtol=0, atol=1e-5)
 
 
+class NumbersTest(RandomTest):
+
+    def words(self, number, *shape):
+        """The random words of the operation of a number in a first call."""
+        seeds = self.drawn_seeds(number + 1)
+        return torch.ops.fusion.random_bits(torch.empty(shape), seeds[number])
+
+    def check_distribution(self, numbers, chance):
+        """Kolmogorov's statistic, which one sample in a thousand exceeds.
+        `chance` is that of a number below a number."""
+        numbers = numbers.double().flatten().sort()[0]
+        steps = torch.arange(len(numbers) + 1).double() / len(numbers)
+        below = chance(numbers)
+        distance = torch.maximum((below - steps[:-1]).abs(),
+                                 (below - steps[1:]).abs()).max()
+        self.assertLess(distance.item(), 1.95 / len(numbers) ** 0.5)
+
+    def test_words_are_pytorchs(self):
+        seed = torch.tensor(-0x123456789ABCDEF)
+        for shape in ((), (5,), (7, 9), (2, 3, 4), (0, 3)):
+            like = torch.zeros(shape)
+            for dynamic in (False, True):
+                torch._dynamo.reset()
+                actual = self.compile(
+                    lambda like, seed: torch.ops.fusion.random_bits(
+                        like + 1, seed) + 1, dynamic=dynamic)(like, seed)
+                self.assertTrue(torch.equal(
+                    actual, torch.ops.fusion.random_bits(like, seed) + 1))
+        self.assertEqual(self.fallbacks(), set())
+
+    def test_uniform(self):
+        x = torch.empty(150, 140)
+        for dtype, digits in ((torch.float32, 24), (torch.float16, 11),
+                              (torch.bfloat16, 8)):
+            like = x.to(dtype)
+            torch.manual_seed(3)
+            result = self.compile(torch.rand_like)(like)
+            words = self.words(0, 150, 140)
+            expected = (words & (1 << digits) - 1).double() / (1 << digits)
+            self.assertTrue(torch.equal(result, expected.to(dtype)))
+            self.assertTrue(torch.equal(result.double(), expected))
+            self.assertLess(result.max().item(), 1)
+        self.check_distribution(self.compile(torch.rand_like)(x), lambda u: u)
+        self.assertEqual(self.fallbacks(), set())
+
+    def test_others(self):
+        def function(rows):
+            return (torch.randn(rows, 200),
+                    torch.empty(rows, 200).uniform_(2, 5),
+                    torch.empty(rows, 200).exponential_(0.5),
+                    torch.randint(-2, 5, (rows, 200)),
+                    torch.bernoulli(torch.full((rows, 200), 0.3)))
+        compiled = self.compile(function, dynamic=True)
+        for rows in (100, 70):
+            torch.manual_seed(3)
+            normal, uniform, exponential, integers, coins = compiled(rows)
+            radius, angle = [self.words(i, rows, 200).double()
+                             for i in range(2)]
+            radius = (radius + (radius < 0) * 2 ** 31 + 0.5) / 2 ** 31
+            torch.testing.assert_close(
+                normal.double(), (-2 * radius.log()).sqrt()
+                * (angle * torch.pi / 2 ** 31).cos(), rtol=0, atol=1e-5)
+            self.check_distribution(normal, torch.special.ndtr)
+            self.check_distribution(uniform, lambda u: (u - 2) / 3)
+            self.check_distribution(exponential,
+                                    lambda u: 1 - (-0.5 * u).exp())
+            self.assertGreater(exponential.min().item(), 0)
+            for value in range(-2, 5):
+                self.check_rate(integers != value, 1 / 7)
+            self.check_rate(coins == 0, 0.3)
+        self.assertEqual(self.fallbacks(), set())
+
+    def test_in_training(self):
+        def function(x):
+            return x * torch.randn_like(x).sigmoid()
+        x = torch.randn(24, 16, requires_grad=True)
+        compiled = self.compile(function)
+        result, (grad,) = self.run_seeded(compiled, x)
+        torch.testing.assert_close(result, x * grad)
+        self.assertTrue(torch.equal(self.run_seeded(compiled, x)[0], result))
+        self.assertFalse(torch.equal(compiled(x), result))
+        self.assertEqual(self.fallbacks(), set())
+
+    def test_numbers_of_f64_are_pytorchs(self):
+        torch.manual_seed(3)
+        expected = torch.rand(4, dtype=torch.float64)
+        torch.manual_seed(3)
+        actual = self.compile(lambda: torch.rand(4, dtype=torch.float64))()
+        self.assertTrue(torch.equal(actual, expected))
+        self.assertEqual(self.fallbacks(), {"aten.rand.default"})
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -5,36 +5,43 @@
 
 torch-mlir does not know them, but it lets calls of functions be. So each
 becomes a call of a function that is only declared (`declare`), whose attribute
-says what stands for it in the end: `write` puts that in the place of the calls,
-once the program around them is linalg.
+says what it stands for; `write` puts that in the place of the calls, once the
+program around them is linalg.
 """
 
 import re
 
 from fusion_compiler.errors import FusionError
+from fusion_compiler.importing import philox
 
-# The attribute of a declared function: the operations that a call stands for,
-# with $0, $1, … for the operands, $result and $type for the result and its
-# type, and names of their own that begin with $result.
+# The attribute of a declared function: the name of the operation that a call
+# stands for, and the operands of it that are numbers.
 _ATTRIBUTE = "fusion.stands_for"
 
 
-def _dropout(probability):
-    return ("$result_seed = tensor.extract $1[] : tensor<i64>; "
-            f"$result = fusion.dropout $0, $result_seed "
-            f"probability({probability!r}) op_id(0) : $type")
+def _dropout(result, type_, operands, first, probability):
+    seed = f"%seed_of_{result[1:]}"
+    return [f"{seed} = tensor.extract {operands[1]}[] : tensor<i64>",
+            f"{result} = fusion.dropout {operands[0]}, {seed} "
+            f"probability({probability}) op_id(0) : {type_}"]
 
 
-# {name of an operation: text of it, of its operands that are numbers}
-_TEXTS = {"torch.fusion.dropout": _dropout}
+def _random_bits(result, type_, operands, first):
+    return philox.bits(result, type_, *operands, first)
+
+
+# {name of an operation: lines of MLIR for it, of the name and type of its
+# result, its operands, the first one's type and its numbers}
+_TEXTS = {"torch.fusion.dropout": _dropout,
+          "torch.fusion.random_bits": _random_bits}
 
 _DECLARED = re.compile(
     rf'^ *func\.func private @(?P<name>[\w.]+)\(.*{re.escape(_ATTRIBUTE)} = '
-    r'"(?P<text>[^"]*)".*\n', re.M)
+    r'"(?P<meaning>[^"]*)".*\n', re.M)
 _CALL = re.compile(
-    r"^(?P<indent> *)%(?P<result>\w+) = (?:func\.)?call @(?P<name>[\w.]+)"
-    r"\((?P<operands>[^)]*)\) : \([^)]*\) -> (?P<type>tensor<[^>]*>)"
-    r"(?P<place>[^\n]*)$", re.M)
+    r"^(?P<indent> *)(?P<result>%\w+) = (?:func\.)?call @(?P<name>[\w.]+)"
+    r"\((?P<operands>[^)]*)\) : \((?P<first>tensor<[^>]*>)[^)]*\) -> "
+    r"(?P<type>tensor<[^>]*>)(?P<place>[^\n]*)$", re.M)
 
 
 def _number(value):
@@ -73,7 +80,7 @@ def _declare(ir, module, operation):
     if any("vtensor" not in str(value.type) for value in tensors):
         raise FusionError.of("FUS-1307", f"{name} of a number that is computed",
                              "leave the operation to PyTorch")
-    text = _TEXTS[name](*(n for n in numbers if n is not None))
+    meaning = " ".join([name, *(repr(n) for n in numbers if n is not None)])
     symbol = f"{name}.{len(module.body.operations)}"
     result = operation.results[0]
     with operation.location:
@@ -84,7 +91,7 @@ def _declare(ir, module, operation):
                 "sym_name": ir.StringAttr.get(symbol),
                 "sym_visibility": ir.StringAttr.get("private"),
                 "function_type": ir.TypeAttr.get(signature),
-                _ATTRIBUTE: ir.StringAttr.get(text)},
+                _ATTRIBUTE: ir.StringAttr.get(meaning)},
             ip=ir.InsertionPoint.at_block_begin(module.body))
         call = ir.Operation.create(
             "func.call", results=[result.type], operands=tensors,
@@ -102,25 +109,20 @@ def declared(text):
 def write(text):
     """The text of a program on tensors with the operations in the place of
     the calls."""
-    texts = {match.group("name"): match.group("text")
-             for match in _DECLARED.finditer(text)}
+    meanings = {match.group("name"): match.group("meaning").split()
+                for match in _DECLARED.finditer(text)}
 
     def expand(match):
-        if match.group("name") not in texts:
+        if match.group("name") not in meanings:
             return match.group(0)
+        name, *numbers = meanings[match.group("name")]
         operands = match.group("operands").split(", ")
-        names = {"result": f"%{match.group('result')}",
-                 "type": match.group("type"),
-                 **{str(i): one for i, one in enumerate(operands)}}
-
-        def named(found):
-            name = found.group(1)
-            if name.startswith("result_"):
-                return f"%{name}_of_{match.group('result')}"
-            return names[name]
-
-        lines = texts[match.group("name")].split("; ")
-        return "\n".join(match.group("indent") + re.sub(r"\$(\w+)", named, one)
-                         + match.group("place") for one in lines)
+        lines = _TEXTS[name](match.group("result"), match.group("type"),
+                             operands, match.group("first"), *numbers)
+        # Where a region or a block begins no operation ends.
+        return "\n".join(
+            match.group("indent") + line
+            + ("" if line.endswith(("{", ":")) else match.group("place"))
+            for line in lines)
 
     return _CALL.sub(expand, _DECLARED.sub("", text))

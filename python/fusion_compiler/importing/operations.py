@@ -11,13 +11,14 @@ the same numbers by PyTorch's operations, for where they are left to it.
 
 import torch
 
-from fusion_compiler.importing import decompositions
+from fusion_compiler.importing import decompositions, philox
 
 _LIBRARY = torch.library.Library("fusion", "FRAGMENT")
 _LIBRARY.define("seeds(int count, Device device) -> Tensor",
                 tags=(torch.Tag.nondeterministic_seeded,))
 _LIBRARY.define("dropout(Tensor input, Tensor seed, float probability)"
                 " -> Tensor")
+_LIBRARY.define("random_bits(Tensor like, Tensor seed) -> Tensor")
 _LIBRARY.define(
     "attention(Tensor query, Tensor key, Tensor value, Tensor? bias,"
     " Tensor? seed, float dropout_p, bool is_causal, float? scale)"
@@ -40,35 +41,12 @@ def _fake_seeds(count, device):
     return torch.empty((count, 2), dtype=torch.int64, device=device)
 
 
-def _words_of_product(word, factor):
-    """(high, low word) of the product of words of 32 bits; i64 holds no
-    product of them without a sign."""
-    low = (word & 0xFFFF) * factor
-    high = (word >> 16) * factor + (low >> 16)
-    return high >> 16, (high & 0xFFFF) << 16 | low & 0xFFFF
-
-
-def _philox(counter, seed):
-    """Four words of 128 bits drawn for each number of `counter`: Philox4x32 of
-    seven rounds (Salmon et al. 2011)."""
-    words = [counter & 0xFFFFFFFF, counter >> 32,
-             torch.zeros_like(counter), torch.zeros_like(counter)]
-    keys = [seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF]
-    for _ in range(7):
-        high, low = _words_of_product(words[0], 0xD2511F53)
-        other_high, other_low = _words_of_product(words[2], 0xCD9E8D57)
-        words = [other_high ^ words[1] ^ keys[0], other_low,
-                 high ^ words[3] ^ keys[1], low]
-        keys = [keys[0] + 0x9E3779B9 & 0xFFFFFFFF,
-                keys[1] + 0xBB67AE85 & 0xFFFFFFFF]
-    return words
-
-
 def kept(shape, seed, probability):
     """What `fusion.dropout` keeps of a tensor: bools of `shape`. The bits are
     those that kernels draw (docs/Rationale/Random.md)."""
     count = torch.Size(shape).numel()
-    words = _philox(torch.arange((count + 7) // 8, device=seed.device), seed)
+    words = philox.draw(torch.arange((count + 7) // 8, device=seed.device),
+                        seed)
     bits = []
     for even, word in enumerate(words):
         following = words[(even + 1) % 4]
@@ -89,6 +67,19 @@ def _dropout(tensor, seed, probability):
 
 def _fake_dropout(tensor, seed, probability):
     return torch.empty_like(tensor)
+
+
+def _random_bits(like, seed):
+    """32 random bits for each element of `like`, as i32."""
+    counter = torch.arange((like.numel() + 3) // 4, device=seed.device)
+    words = torch.stack(philox.draw(counter, seed), 1).view(-1)
+    words = words[:like.numel()].view(like.shape)
+    signed = words - (words >> 31 << 32)
+    return torch.empty_like(like, dtype=torch.int32).copy_(signed)
+
+
+def _fake_random_bits(like, seed):
+    return torch.empty_like(like, dtype=torch.int32)
 
 
 def _fake_attention(query, key, value, *_):
@@ -112,9 +103,11 @@ def _contiguous(function):
 
 _LIBRARY.impl("seeds", _draw_seeds, "BackendSelect")
 _LIBRARY.impl("dropout", _dropout, "CompositeExplicitAutograd")
+_LIBRARY.impl("random_bits", _random_bits, "CompositeExplicitAutograd")
 for _name, _function in decompositions.OWN.items():
     _LIBRARY.impl(_name, _contiguous(_function), "CompositeExplicitAutograd")
 for _name, _function in (("seeds", _fake_seeds), ("dropout", _fake_dropout),
+                         ("random_bits", _fake_random_bits),
                          ("attention", _fake_attention),
                          ("attention_backward", _fake_attention_backward)):
     torch.library.register_fake(f"fusion::{_name}", _function, lib=_LIBRARY)
