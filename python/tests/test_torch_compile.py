@@ -169,6 +169,18 @@ class GraphsTest(CompileTest):
         self.assertIn("aten.sort.default: ", report)
         self.assertIn("test_torch_compile.py:", report)
 
+    def test_empty_memory_is_no_result_of_a_part(self):
+        def function(x):
+            y = x.sin()
+            return torch.empty_like(y).exponential_() * y
+        torch.manual_seed(3)
+        x = torch.randn(4, 9, dtype=torch.float64)
+        torch.manual_seed(3)
+        expected = function(x)
+        torch.manual_seed(3)
+        torch.testing.assert_close(self.compile(function)(x), expected)
+        self.assertEqual(self.fallbacks(), {"aten.exponential.default"})
+
     def test_types(self):
         for dtype in (torch.float16, torch.bfloat16, torch.float64):
             x = torch.randn(5, 7).to(dtype)

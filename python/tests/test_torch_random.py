@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random numbers of torch.compile(backend="fusion"), drawn in kernels."""
 
+import functools
 import importlib
 import unittest
 import unittest.mock
@@ -11,7 +12,6 @@ from test_torch_compile import REASON, CompileTest
 
 if not REASON:
     import torch
-    from torch.fx.experimental.proxy_tensor import make_fx
     from torch.utils.checkpoint import checkpoint
 
     import fusion_compiler.torch as fusion_torch
@@ -162,6 +162,26 @@ class DropoutTest(RandomTest):
             return part.package.num_kernels
         self.assertEqual(kernels(2), kernels(5))
 
+    def test_no_mask_is_kept_for_the_backward_pass(self):
+        def function(x, weight):
+            return dropout(dropout(x @ weight, 0.5).relu(), 0.5)
+
+        def kept_of(*arguments, **options):
+            passes = partition_graph(*arguments, **options)
+            kept.extend(node.meta["val"] for node in
+                        passes[0].graph.output_node().args[0][1:])
+            return passes
+        kept, partition_graph = [], backend.min_cut_rematerialization_partition
+        inputs = [torch.randn(*shape, requires_grad=True)
+                  for shape in ((8, 16), (16, 4))]
+        with unittest.mock.patch.object(
+                backend, "min_cut_rematerialization_partition", kept_of):
+            self.run_seeded(self.compile(function), *inputs)
+        seeds = [one for one in kept if one.dtype == torch.int64]
+        self.assertEqual([one.shape for one in seeds], [(), ()])
+        # The matrices, transposed, and which elements of relu are positive.
+        self.assertEqual(len(kept) - len(seeds), 3)
+
     def test_running_a_forward_pass_again(self):
         linear = torch.nn.Linear(16, 16)
 
@@ -210,62 +230,40 @@ class DropoutTest(RandomTest):
 
 class AttentionTest(RandomTest):
 
-    def attention_of(self, kind, inputs, probability, causal):
-        """A graph of one of CUDA's attentions and its gradients, and its
-        result, gradients of query, key and value by backend="fusion"."""
-        def flash(query, key, value, grad):
-            result, sums, *rest = aten._scaled_dot_product_flash_attention(
-                query, key, value, probability, causal)
-            return result, *aten._scaled_dot_product_flash_attention_backward(
-                grad, query, key, value, result, sums, *rest[:4], probability,
-                causal, *rest[4:6])
-
-        def efficient(query, key, value, grad):
-            result, *rest = aten._scaled_dot_product_efficient_attention(
-                query, key, value, None, True, probability, causal)
-            grads = aten._scaled_dot_product_efficient_attention_backward(
-                grad, query, key, value, None, result, *rest, probability,
-                [True, True, True, False], causal)
-            return result, *grads[:3]
-
-        def cudnn(query, key, value, grad):
-            result, sums, *rest = aten._scaled_dot_product_cudnn_attention(
-                query, key, value, None, True, probability, causal)
-            return result, *aten._scaled_dot_product_cudnn_attention_backward(
-                grad, query, key, value, result, sums, *rest[4:6], None,
-                *rest[:4], probability, causal)
-
-        program = {"flash": flash, "efficient": efficient, "cudnn": cudnn}
-        module = make_fx(program[kind], tracing_mode="fake")(*inputs)
-        torch.manual_seed(3)
-        return backend.compile_graph(module, None)(list(inputs))
+    def attention_of(self, kind, probability, causal, *inputs):
+        """The result of one of CUDA's operations of attention."""
+        function = getattr(aten, f"_scaled_dot_product_{kind}_attention")
+        between = () if kind == "flash" else (None, True)
+        return function(*inputs, *between, probability, causal)[0]
 
     def test_result_and_gradients(self):
-        inputs = [torch.randn(1, 40, 2, 32).transpose(1, 2) for _ in range(4)]
+        inputs = [torch.randn(1, 40, 2, 32).transpose(1, 2).requires_grad_()
+                  for _ in range(3)]
         (seed,) = self.drawn_seeds(1)
         kept = operations.kept((1, 2, 40, 40), seed, 0.2)
-        query, key, value, grad = [one.double().requires_grad_()
-                                   for one in inputs]
+        query, key, value = [one.detach().double().requires_grad_()
+                             for one in inputs]
         scores = query @ key.transpose(-1, -2) / 32 ** 0.5
         scores = scores + torch.full((40, 40), -torch.inf).triu(1)
-        result = (scores.softmax(-1) * kept / 0.8) @ value
-        expected = (result, *torch.autograd.grad(
-            result, (query, key, value), grad))
+        exact = (scores.softmax(-1) * kept / 0.8) @ value
+        expected = torch.autograd.grad(exact.sum(), (query, key, value))
         for kind in ("flash", "efficient", "cudnn"):
-            actual = self.attention_of(kind, inputs, 0.2, True)
-            for one, other in zip(actual, expected, strict=True):
+            torch._dynamo.reset()
+            result, grads = self.run_seeded(self.compile(functools.partial(
+                self.attention_of, kind, 0.2, True)), *inputs)
+            for one, other in zip((result, *grads), (exact, *expected),
+                                  strict=True):
                 torch.testing.assert_close(one.double(), other, rtol=0,
                                            atol=1e-5)
-            self.assertEqual(self.fallbacks(), set())
+        self.assertEqual(self.fallbacks(), set())
 
     def test_is_one_kernel_all_the_same(self):
         inputs = [torch.randn(1, 2, 128, 64).half() for _ in range(3)]
         for probability in (0.0, 0.1):
-            module = make_fx(
-                lambda *inputs: aten._scaled_dot_product_flash_attention(
-                    *inputs, probability)[:1], tracing_mode="fake")(*inputs)
+            torch._dynamo.reset()
             fusion_torch.reset_report()
-            backend.compile_graph(module, None)
+            self.compile(functools.partial(
+                self.attention_of, "flash", probability, False))(*inputs)
             self.assertEqual(fusion_torch.report().kernels, 1)
             self.assertEqual(self.fallbacks(), set())
 
@@ -341,11 +339,13 @@ class NumbersTest(RandomTest):
                     torch.empty(rows, 200).uniform_(2, 5),
                     torch.empty(rows, 200).exponential_(0.5),
                     torch.randint(-2, 5, (rows, 200)),
+                    torch.randint_like(torch.empty(rows, 200), 7),
                     torch.bernoulli(torch.full((rows, 200), 0.3)))
         compiled = self.compile(function, dynamic=True)
         for rows in (100, 70):
             torch.manual_seed(3)
-            normal, uniform, exponential, integers, coins = compiled(rows)
+            (normal, uniform, exponential, integers, others,
+             coins) = compiled(rows)
             radius, angle = [self.words(i, rows, 200).double()
                              for i in range(2)]
             radius = (radius + (radius < 0) * 2 ** 31 + 0.5) / 2 ** 31
@@ -359,6 +359,7 @@ class NumbersTest(RandomTest):
             self.assertGreater(exponential.min().item(), 0)
             for value in range(-2, 5):
                 self.check_rate(integers != value, 1 / 7)
+                self.check_rate(others != value + 2, 1 / 7)
             self.check_rate(coins == 0, 0.3)
         self.assertEqual(self.fallbacks(), set())
 

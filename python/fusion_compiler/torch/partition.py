@@ -31,6 +31,10 @@ VIEWS = frozenset(
         (aten.detach, "default"), (aten.as_strided, "default"),
         (aten.diagonal, "default"), (aten.unfold, "default")))
 
+# Memory that nobody has written to: a part may not return it.
+_EMPTY = frozenset((aten.empty.memory_format, aten.empty_strided.default,
+                    aten.empty_like.default, aten.new_empty.default))
+
 # The reasons of what is no operation of the program's: what is computed on the
 # host, and no tensor, and the seeds of random numbers.
 SIZE = "computes a size"
@@ -137,10 +141,11 @@ def split(module, refusals):
     module = torch.fx.GraphModule(module, copy_graph(module.graph))
     partitioner = CapabilityBasedPartitioner(
         module, _Support(refusals), allows_single_node_partition=True)
-    partitions = [one for one in partitioner.propose_partitions()
-                  if any(computes(node) for node in one.nodes)]
+    partitions = partitioner.propose_partitions()
     for one in partitions:
         _trim(one)
+    partitions = [one for one in partitions
+                  if any(computes(node) for node in one.nodes)]
     fused = partitioner.fuse_partitions(partitions, prefix="fused_")
     names = [node.target for node in fused.graph.nodes
              if node.op == "call_module"
@@ -166,14 +171,16 @@ def copy_graph(graph):
 
 def _trim(partition):
     """Views that only lead out of a partition are PyTorch's: they cost a
-    part a copy."""
+    part a copy. So is what is empty and read outside."""
     nodes = set(partition.nodes)
     changed = True
     while changed:
         changed = False
         for node in list(nodes):
-            if node.target in VIEWS and not any(
-                    user in nodes for user in node.users):
+            inside = [user in nodes for user in node.users]
+            if (node.target in VIEWS | _EMPTY and not any(inside)
+                    or node.target in _EMPTY and not all(inside)
+                    and nodes.isdisjoint(node.all_input_nodes)):
                 nodes.discard(node)
                 partition.nodes.pop(node)
                 changed = True

@@ -146,8 +146,8 @@ def _replace_integers(rewriter, node):
     bounds = given.get("low", 0), given["high"]
     if (all(isinstance(one, int) for one in bounds)
             and bounds[1] - bounds[0] < 1 << 31):
-        _replace_numbers(1, _integers, (torch.int64, torch.int32), rewriter,
-                         node)
+        _replace_numbers(1, _integers, (torch.int64, torch.int32, *_DIGITS),
+                         rewriter, node)
 
 
 def _numbers(words, function):
@@ -166,4 +166,6 @@ FORMS = {
     aten.exponential.default: _numbers(1, _exponential),
     aten.randint.default: _replace_integers,
     aten.randint.low: _replace_integers,
+    aten.randint_like.default: _replace_integers,
+    aten.randint_like.low_dtype: _replace_integers,
 }
