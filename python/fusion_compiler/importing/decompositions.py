@@ -260,6 +260,8 @@ OWN = {"attention": _attention, "attention_backward": _attention_backward}
 @functools.lru_cache(maxsize=None)
 def late():
     """{overload: function} for `make_fx` over a part that is imported."""
+    # It defines the operations of `OWN`, and needs that to do so.
+    from fusion_compiler.importing import operations  # noqa: F401
     table = {getattr(torch.ops.fusion, name).default: function
              for name, function in OWN.items()}
     table[torch.ops.prims.fma.default] = _fma
