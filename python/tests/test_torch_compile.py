@@ -13,6 +13,7 @@ import unittest.mock
 try:
     import torch
     import torch_mlir  # noqa: F401
+    import fusion_compiler as fusion
     import fusion_compiler.torch as fusion_torch
     REASON = ""
 except ImportError as error:
@@ -168,6 +169,47 @@ class GraphsTest(CompileTest):
         report = str(fusion_torch.report())
         self.assertIn("aten.sort.default: ", report)
         self.assertIn("test_torch_compile.py:", report)
+
+    def test_parameters_are_read_in_place(self):
+        model = torch.nn.Sequential(
+            torch.nn.Conv2d(4, 8, 3), torch.nn.Flatten(),
+            torch.nn.Linear(8 * 36, 5)).to(memory_format=torch.channels_last)
+        passed = []
+        launcher = fusion.Entry.launcher
+
+        def recorded(entry, *orders):
+            launch = launcher(entry, *orders)
+
+            def run(values):
+                passed.extend(one.data_ptr() for one in values)
+                return launch(values)
+            return run
+        x = torch.randn(2, 4, 8, 8)
+        with unittest.mock.patch.object(fusion.Entry, "launcher", recorded):
+            self.compile(model)(x).sum().backward()
+        for parameter in model.parameters():
+            self.assertIn(parameter.data_ptr(), passed)
+        self.assertIn(x.data_ptr(), passed)
+        # What the optimizer writes there is what the next call reads.
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.mul_(2)
+            torch.testing.assert_close(self.compile(model)(x), model(x))
+
+    def test_gradients_have_the_strides_of_what_they_are_of(self):
+        x = torch.randn(2, 4, 6, 6).contiguous(
+            memory_format=torch.channels_last).requires_grad_()
+        y = torch.randn(6, 5).t().requires_grad_()
+
+        def function(x, y):
+            return x.exp().sum((0, 1)) * torch.nn.functional.pad(
+                y, (0, 0, 0, 1)).sin()
+        actual = torch.autograd.grad(
+            self.compile(function)(x, y).sum(), (x, y))
+        expected = torch.autograd.grad(function(x, y).sum(), (x, y))
+        for one, other in zip(actual, expected):
+            torch.testing.assert_close(one, other)
+            self.assertEqual(one.stride(), other.stride())
 
     def test_empty_memory_is_no_result_of_a_part(self):
         def function(x):
@@ -327,8 +369,6 @@ class ExportTest(CompileTest):
 
     def test_a_package_runs_by_itself(self):
         import numpy as np
-
-        import fusion_compiler as fusion
         module = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.GELU(
             approximate="tanh"), torch.nn.LayerNorm(16))
         x = torch.randn(3, 8)
