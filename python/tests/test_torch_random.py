@@ -119,6 +119,15 @@ class DropoutTest(RandomTest):
             self.assertTrue(torch.equal(
                 grad, torch.full_like(x, 1 - probability)))
 
+    def test_small_probabilities(self):
+        x = torch.ones(400, 500)
+        result = self.compile(lambda x: dropout(x, 1e-4))(x)
+        self.check_rate(result != 0, 1e-4)
+        self.assertEqual(result.max().item(), (x / (1 - 1e-4)).max().item())
+        torch._dynamo.reset()
+        self.compile(lambda x: dropout(x, 1e-5))(x)
+        self.assertEqual(self.fallbacks(), set())
+
     def test_whole_channels(self):
         x = torch.ones(40, 50, 3, 2, requires_grad=True)
         result, (grad,) = self.run_seeded(self.compile(

@@ -23,7 +23,8 @@ def _dropout(result, type_, operands, first, probability):
     seed = f"%seed_of_{result[1:]}"
     return [f"{seed} = tensor.extract {operands[1]}[] : tensor<i64>",
             f"{result} = fusion.dropout {operands[0]}, {seed} "
-            f"probability({probability}) op_id(0) : {type_}"]
+            # MLIR wants a point in a number.
+            f"probability({float(probability):.17e}) op_id(0) : {type_}"]
 
 
 def _random_bits(result, type_, operands, first):
