@@ -13,6 +13,7 @@ import unittest.mock
 try:
     import torch
     import torch_mlir  # noqa: F401
+    import fusion_compiler as fusion
     import fusion_compiler.torch as fusion_torch
     REASON = ""
 except ImportError as error:
@@ -185,16 +186,58 @@ class GraphsTest(CompileTest):
         scalar.update_kwarg("device", torch.device("cuda", 1))
         self.assertNotIn("torch.", fx.to_linalg(fx.to_torch_dialect(graph)))
 
-    def test_random_numbers_are_pytorchs(self):
+    def test_parameters_are_read_in_place(self):
+        model = torch.nn.Sequential(
+            torch.nn.Conv2d(4, 8, 3), torch.nn.Flatten(),
+            torch.nn.Linear(8 * 36, 5)).to(memory_format=torch.channels_last)
+        passed = []
+        launcher = fusion.Entry.launcher
+
+        def recorded(entry, *orders):
+            launch = launcher(entry, *orders)
+
+            def run(values):
+                passed.extend(one.data_ptr() for one in values)
+                return launch(values)
+            return run
+        x = torch.randn(2, 4, 8, 8)
+        with unittest.mock.patch.object(fusion.Entry, "launcher", recorded):
+            self.compile(model)(x).sum().backward()
+        for parameter in model.parameters():
+            self.assertIn(parameter.data_ptr(), passed)
+        self.assertIn(x.data_ptr(), passed)
+        # What the optimizer writes there is what the next call reads.
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.mul_(2)
+            torch.testing.assert_close(self.compile(model)(x), model(x))
+
+    def test_gradients_have_the_strides_of_what_they_are_of(self):
+        x = torch.randn(2, 4, 6, 6).contiguous(
+            memory_format=torch.channels_last).requires_grad_()
+        y = torch.randn(6, 5).t().requires_grad_()
+
+        def function(x, y):
+            return x.exp().sum((0, 1)) * torch.nn.functional.pad(
+                y, (0, 0, 0, 1)).sin()
+        actual = torch.autograd.grad(
+            self.compile(function)(x, y).sum(), (x, y))
+        expected = torch.autograd.grad(function(x, y).sum(), (x, y))
+        for one, other in zip(actual, expected):
+            torch.testing.assert_close(one, other)
+            self.assertEqual(one.stride(), other.stride())
+
+    def test_empty_memory_is_no_result_of_a_part(self):
         def function(x):
-            return torch.nn.functional.dropout(x * 2, 0.5, True) + 1
-        x = torch.randn(8, 16)
-        compiled = self.compile(function)
+            y = x.sin()
+            return torch.empty_like(y).exponential_() * y
         torch.manual_seed(3)
-        first, second = compiled(x), compiled(x)
+        x = torch.randn(4, 9, dtype=torch.float64)
         torch.manual_seed(3)
-        torch.testing.assert_close(compiled(x), first, rtol=0, atol=0)
-        self.assertFalse(torch.equal(first, second))
+        expected = function(x)
+        torch.manual_seed(3)
+        torch.testing.assert_close(self.compile(function)(x), expected)
+        self.assertEqual(self.fallbacks(), {"aten.exponential.default"})
 
     def test_types(self):
         for dtype in (torch.float16, torch.bfloat16, torch.float64):
@@ -274,6 +317,10 @@ class OptionsTest(CompileTest):
         with self.assertRaisesRegex(Exception, "FUS-1309.*no option 'depth'"):
             self.compile(lambda x: x + 1, options={"depth": 3})(torch.ones(2))
 
+    def test_unknown_modes_are_refused(self):
+        with self.assertRaisesRegex(Exception, "FUS-1309.*no mode 'fastest'"):
+            self.compile(lambda x: x + 1, mode="fastest")(torch.ones(2))
+
     def test_target(self):
         self.compile(lambda x: x + 1, options={"target": "sm_80"})(
             torch.ones(2))
@@ -281,12 +328,63 @@ class OptionsTest(CompileTest):
         self.assertEqual(part.package.target, "sm_80")
 
 
+class CudaGraphsTest(CompileTest):
+    """What PyTorch's trees of CUDA graphs are handed, on tensors of the CPU."""
+
+    def step(self, **options):
+        linear = torch.nn.Linear(3, 5)
+        x = torch.randn(4, 3, requires_grad=True)
+        results = []
+        for _ in range(2):
+            result = self.compile(lambda x: linear(x).tanh(), **options)(x)
+            results += [result, *torch.autograd.grad(
+                result.sum(), [x, *linear.parameters()])]
+        expected = linear(x).tanh()
+        for one, other in zip(results, 2 * [expected, *torch.autograd.grad(
+                expected.sum(), [x, *linear.parameters()])], strict=True):
+            torch.testing.assert_close(one, other)
+
+    def test_tensors_of_the_cpu_are_not_recorded(self):
+        with self.assertLogs("fusion.torch", "INFO") as log:
+            self.step(mode="reduce-overhead")
+        self.assertIn("without a CUDA graph", "".join(log.output))
+        self.assertEqual(self.fallbacks(), set())
+
+    def test_what_is_recorded(self):
+        from torch._dynamo.backends import cudagraphs
+        from torch._inductor import cudagraph_trees
+        recorded = []
+
+        def record(run, inputs, fixed, **options):
+            def replay(arguments):
+                results = run(arguments)
+                self.assertEqual(arguments, [])  # As PyTorch demands.
+                return results
+            recorded.append((options["is_backward"], len(inputs), len(fixed)))
+            return replay
+        with unittest.mock.patch.object(
+                cudagraphs, "check_for_skip", lambda *_: None), \
+            unittest.mock.patch.object(
+                cudagraphs, "get_device_index", lambda _: 0), \
+            unittest.mock.patch.object(
+                cudagraph_trees, "cudagraphify_impl", record):
+            self.step(options={"cuda_graphs": True})
+            # Parameters, and what the forward pass keeps, stay where they are.
+            (forward, backward) = recorded
+            self.assertEqual(forward, (False, 3, 2))
+            self.assertEqual(backward[0], True)
+            self.assertEqual(backward[1], backward[2] + 1)
+            recorded.clear()
+            torch._dynamo.reset()
+            for mode in ("default", "max-autotune-no-cudagraphs"):
+                self.step(mode=mode)
+            self.assertEqual(recorded, [])
+
+
 class ExportTest(CompileTest):
 
     def test_a_package_runs_by_itself(self):
         import numpy as np
-
-        import fusion_compiler as fusion
         module = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.GELU(
             approximate="tanh"), torch.nn.LayerNorm(16))
         x = torch.randn(3, 8)
@@ -320,6 +418,10 @@ class ExportTest(CompileTest):
                 return x.sort()[0]
         program = torch.export.export(Sort(), (torch.ones(2),))
         with self.assertRaisesRegex(RuntimeError, "FUS-1310: .*sort"):
+            fusion_torch.export(program)
+
+        program = torch.export.export(torch.nn.Dropout(0.5), (torch.ones(2),))
+        with self.assertRaisesRegex(RuntimeError, "FUS-1310: .*random"):
             fusion_torch.export(program)
 
 

@@ -17,20 +17,26 @@ et al. 2022, equations of section 3 and appendix B.2):
     dq = scale ds k,  dk = scale ds^T q,  dv = p^T do
 
 Products are of the inputs' type, summed in f32; p and ds are rounded to it.
+Dropout D of the weights, the same function in both passes, makes that
+
+    o = D(p) v,  ds = p (D(do v^T) - rowsum(do o)),  dv = D(p)^T do
 """
 
 import functools
 import math
 
 import torch
+from torch.fx.experimental.symbolic_shapes import statically_known_true
+
+from fusion_compiler.importing import foreach
 
 aten = torch.ops.aten
 
 
-def _wide(tensor):
+def _wide(value):
     """In f32, if the type is narrower: how kernels compute in between."""
-    return (tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16)
-            else tensor)
+    narrow = getattr(value, "dtype", None) in (torch.float16, torch.bfloat16)
+    return value.float() if narrow else value
 
 
 # --- Attention ---------------------------------------------------------------
@@ -69,7 +75,24 @@ def _scores(query, key, bias, causal, scale):
     return scores
 
 
-def attention(query, key, value, bias=None, causal=False, scale=None):
+def _keep_all(weights):
+    return weights
+
+
+def _dropout(seed, probability):
+    """D of the module's formula."""
+    if seed is None:
+        return _keep_all
+
+    def dropout(weights):
+        # As a factor, with which the compiler still makes one walk of it.
+        return weights * torch.ops.fusion.dropout(
+            torch.ones_like(weights), seed, probability)
+    return dropout
+
+
+def attention(query, key, value, bias=None, causal=False, scale=None,
+              dropout=_keep_all):
     """(o, l) of the module's formula.
 
     Shapes: query (batch, heads, rows, width), key (batch, heads or a divisor
@@ -84,27 +107,30 @@ def attention(query, key, value, bias=None, causal=False, scale=None):
     greatest = scores.amax(-1, keepdim=True)
     exponentials = (scores - greatest).exp()
     total = exponentials.sum(-1, keepdim=True)
-    weights = (exponentials / total).to(value.dtype)
+    weights = dropout(exponentials / total).to(value.dtype)
     result = torch.matmul(_wide(weights), _wide(value)).to(query.dtype)
     return result, (greatest + total.log()).squeeze(-1)
 
 
 def attention_backward(grad, query, key, value, result, logsumexp, bias=None,
-                       causal=False, scale=None, with_bias=False):
+                       causal=False, scale=None, with_bias=False,
+                       dropout=_keep_all):
     """(dq, dk, dv, dbias or None) of the module's formula."""
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     heads, own = query.shape[1], key.shape[1]
     key, value = _repeat_heads(key, heads), _repeat_heads(value, heads)
     scores = _scores(query, key, bias, causal, scale)
     weights = (scores - logsumexp[..., None]).exp()
-    grad_weights = torch.matmul(_wide(grad), _wide(value).transpose(-2, -1))
+    grad_weights = dropout(
+        torch.matmul(_wide(grad), _wide(value).transpose(-2, -1)))
     delta = (_wide(grad) * _wide(result)).sum(-1, keepdim=True)
     grad_scores = weights * (grad_weights - delta)
     narrow = _wide((grad_scores * scale).to(query.dtype))
     grad_query = torch.matmul(narrow, _wide(key))
     grad_key = torch.matmul(narrow.transpose(-2, -1), _wide(query))
     grad_value = torch.matmul(
-        _wide(weights.to(query.dtype)).transpose(-2, -1), _wide(grad))
+        _wide(dropout(weights).to(query.dtype)).transpose(-2, -1),
+        _wide(grad))
     grad_bias = None
     if with_bias:
         grad_bias = grad_scores.sum_to_size(bias.shape).to(bias.dtype)
@@ -113,92 +139,19 @@ def attention_backward(grad, query, key, value, result, logsumexp, bias=None,
             _sum_heads(grad_value, own).to(value.dtype), grad_bias)
 
 
-class NotDecomposed(Exception):
-    """A form of an operation that its decomposition here does not have."""
+def _attention(query, key, value, bias, seed, dropout_p, is_causal, scale):
+    """(o, l) with dropout, if there is a seed."""
+    return attention(query, key, value, bias, is_causal, scale,
+                     _dropout(seed, dropout_p))
 
 
-def _without_dropout(probability):
-    if probability:
-        raise NotDecomposed("dropout of attention's weights is drawn by "
-                            "PyTorch's own kernel")
-
-
-def _nothing(query):
-    """Of what a forward pass hands to its backward pass and ours do not
-    need: seeds of dropout and the like."""
-    return query.new_zeros((), dtype=torch.int64)
-
-
-def _flash_for_cpu(query, key, value, dropout_p=0.0, is_causal=False, *,
-                   attn_mask=None, scale=None):
-    _without_dropout(dropout_p)
-    return attention(query, key, value, attn_mask, is_causal, scale)
-
-
-def _flash_for_cpu_backward(grad_out, query, key, value, out, logsumexp,
-                            dropout_p, is_causal, *, attn_mask=None,
-                            scale=None):
-    _without_dropout(dropout_p)
-    return attention_backward(grad_out, query, key, value, out, logsumexp,
-                              attn_mask, is_causal, scale)[:3]
-
-
-def _flash(query, key, value, dropout_p=0.0, is_causal=False,
-           return_debug_mask=False, *, scale=None):
-    _without_dropout(dropout_p)
-    if return_debug_mask:
-        raise NotDecomposed("the debug mask of attention")
-    result, logsumexp = attention(query, key, value, None, is_causal, scale)
-    none = _nothing(query)
-    return (result, logsumexp, None, None, query.shape[2], key.shape[2], none,
-            none, none)
-
-
-def _flash_backward(grad_out, query, key, value, out, logsumexp, cum_seq_q,
-                    cum_seq_k, max_q, max_k, dropout_p, is_causal,
-                    philox_seed, philox_offset, *, scale=None):
-    _without_dropout(dropout_p)
-    return attention_backward(grad_out, query, key, value, out, logsumexp,
-                              None, is_causal, scale)[:3]
-
-
-def _efficient(query, key, value, attn_bias, compute_log_sumexp,
-               dropout_p=0.0, is_causal=False, *, scale=None):
-    _without_dropout(dropout_p)
-    result, logsumexp = attention(query, key, value, attn_bias, is_causal,
-                                  scale)
-    none = _nothing(query)
-    return result, logsumexp, none, none
-
-
-def _efficient_backward(grad_out_, query, key, value, attn_bias, out,
-                        logsumexp, philox_seed, philox_offset, dropout_p,
-                        grad_input_mask, is_causal=False, *, scale=None):
-    _without_dropout(dropout_p)
-    with_bias = attn_bias is not None and grad_input_mask[3]
-    # The kernel that this stands for pads the rows of l.
-    return attention_backward(grad_out_, query, key, value, out,
-                              logsumexp[..., :query.shape[2]], attn_bias,
-                              is_causal, scale, with_bias)
-
-
-def _cudnn(query, key, value, attn_bias, compute_log_sumexp, dropout_p=0.0,
-           is_causal=False, return_debug_mask=False, *, scale=None):
-    _without_dropout(dropout_p)
-    result, logsumexp = attention(query, key, value, attn_bias, is_causal,
-                                  scale)
-    none = _nothing(query)
-    return (result, logsumexp[..., None], None, None, query.shape[2],
-            key.shape[2], none, none, none)
-
-
-def _cudnn_backward(grad_out, query, key, value, out, logsumexp, philox_seed,
-                    philox_offset, attn_bias, cum_seq_q, cum_seq_k, max_q,
-                    max_k, dropout_p, is_causal, *, scale=None):
-    _without_dropout(dropout_p)
-    return attention_backward(grad_out, query, key, value, out,
-                              logsumexp[..., 0], attn_bias, is_causal,
-                              scale)[:3]
+def _attention_backward(grad_out, query, key, value, out, logsumexp, bias,
+                        seed, dropout_p, is_causal, scale, with_bias):
+    """(dq, dk, dv, dbias) with dropout; dbias is empty if it is not wanted."""
+    *grads, grad_bias = attention_backward(
+        grad_out, query, key, value, out, logsumexp, bias, is_causal, scale,
+        with_bias, _dropout(seed, dropout_p))
+    return (*grads, query.new_empty(0) if grad_bias is None else grad_bias)
 
 
 # --- Statistics --------------------------------------------------------------
@@ -252,6 +205,24 @@ def _slice_backward(grad, input_sizes, dim, start, end, step):
                               end, step)
 
 
+def _copy(tensor, source, non_blocking=False):
+    return source.to(tensor.dtype).expand(tensor.shape)
+
+
+def _slice_scatter(tensor, source, dim=0, start=None, end=None, step=1):
+    """At a place that is not known, an element looks whether it is there."""
+    if (not isinstance(start, torch.SymInt) or step != 1
+            or not statically_known_true(start >= 0)):
+        return NotImplemented
+    dim %= tensor.dim()
+    size = source.shape[dim]
+    place = torch.arange(tensor.shape[dim], device=tensor.device) - start
+    inside = (place >= 0) & (place < size)
+    inside = inside.view([-1 if d == dim else 1 for d in range(tensor.dim())])
+    moved = source.index_select(dim, place.clamp(0, size - 1))
+    return torch.where(inside, moved, tensor)
+
+
 def _gelu(tensor, *, approximate="none"):
     """Hendrycks and Gimpel 2016. torch-mlir's constant of the approximation by
     a tanh has three digits."""
@@ -264,29 +235,38 @@ def _gelu(tensor, *, approximate="none"):
     return (0.5 * wide * (1 + factor)).to(tensor.dtype)
 
 
+def _fma(one, other, addend):
+    """Of narrow types rounded once; in f32 and f64 as kernels have it."""
+    tensors = [value for value in (one, other, addend)
+               if isinstance(value, torch.Tensor)]
+    result = _wide(one) * _wide(other) + _wide(addend)
+    return result.to(tensors[0].dtype)
+
+
 _LATE = {
-    "_scaled_dot_product_flash_attention_for_cpu": _flash_for_cpu,
-    "_scaled_dot_product_flash_attention_for_cpu_backward":
-        _flash_for_cpu_backward,
-    "_scaled_dot_product_flash_attention": _flash,
-    "_scaled_dot_product_flash_attention_backward": _flash_backward,
-    "_scaled_dot_product_efficient_attention": _efficient,
-    "_scaled_dot_product_efficient_attention_backward": _efficient_backward,
-    "_scaled_dot_product_cudnn_attention": _cudnn,
-    "_scaled_dot_product_cudnn_attention_backward": _cudnn_backward,
     "gelu": _gelu,
     "native_group_norm": _group_norm,
+    "copy": _copy,
     "select_backward": _select_backward,
     "slice_backward": _slice_backward,
+    "slice_scatter": _slice_scatter,
     "var_mean.correction": _var_mean,
     "var.correction": _var,
 }
 
 
+# Operations of importing/operations.py.
+OWN = {"attention": _attention, "attention_backward": _attention_backward}
+
+
 @functools.lru_cache(maxsize=None)
 def late():
     """{overload: function} for `make_fx` over a part that is imported."""
-    table = {}
+    # It defines the operations of `OWN`, and needs that to do so.
+    from fusion_compiler.importing import operations  # noqa: F401
+    table = {getattr(torch.ops.fusion, name).default: function
+             for name, function in OWN.items()}
+    table[torch.ops.prims.fma.default] = _fma
     for name, function in _LATE.items():
         packet, _, overload = name.partition(".")
         packet = getattr(aten, packet, None)
@@ -295,11 +275,11 @@ def late():
     return table
 
 
-# Kept whole by `early`: `late` has a better form of them.
+# Kept whole by `early`: `late` or torch/forms.py has a better form of them.
 _KEPT = ("_scaled_dot_product_flash_attention_for_cpu",
          "scaled_dot_product_attention", "native_group_norm",
          "select_backward", "slice_backward", "select_scatter",
-         "slice_scatter")
+         "slice_scatter", "native_dropout_backward")
 
 
 @functools.lru_cache(maxsize=None)
@@ -309,4 +289,4 @@ def early():
     return {overload: function
             for overload, function in get_decomposition_table().items()
             if overload._overloadpacket._qualified_op_name.split("::")[-1]
-            not in _KEPT}
+            not in _KEPT} | foreach.decompositions()

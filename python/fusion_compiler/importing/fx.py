@@ -15,7 +15,7 @@ import re
 import torch
 
 from fusion_compiler.errors import FusionError
-from fusion_compiler.importing import tm_tensor, torch_mlir
+from fusion_compiler.importing import calls, tm_tensor, torch_mlir
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -82,19 +82,34 @@ def to_torch_dialect(graph, name="main"):
         # Sizes that PyTorch does not know to be 1 are not 1: it guards that.
         function.attributes["torch.assume_strict_symbolic_shapes"] = (
             ir.UnitAttr.get())
+        calls.declare(ir, importer.module)
     return importer.module.operation.get_asm(enable_debug_info=True)
 
 
-def to_linalg(text):
-    """The torch dialect's text as linalg on tensors. Raises FUS-1307."""
+def to_linalg(text, rounded=()):
+    """The torch dialect's text as linalg on tensors; `rounded` are the names
+    of nodes whose products may be made in tf32. Raises FUS-1307."""
+    pipeline = (torch_mlir.from_torch_with_calls() if calls.declared(text)
+                else torch_mlir.FROM_TORCH)
     linalg = tm_tensor.map_scans(
-        torch_mlir.lower(text, torch_mlir.FROM_TORCH))
+        calls.write(torch_mlir.lower(text, pipeline)))
     found = torch_mlir.left(linalg, _FOREIGN)
     if found:
         operation, node = found
         raise torch_mlir.refused(
             f"torch-mlir leaves {operation} in the program", node)
-    return linalg
+    return _allow_tf32(linalg, rounded)
+
+
+def _allow_tf32(linalg, names):
+    """Says it in the places that operations come from, where the compiler
+    keeps what holds for all that they are rewritten into: a node may have
+    become several operations."""
+    if not names:
+        return linalg
+    place = re.compile(rf'loc\(("(?:{"|".join(names)})":1:0)\)')
+    return place.sub(
+        r"loc(fused<{fusion.contracts = {fusion.tf32}}>[\1])", linalg)
 
 
 # Dialects that torch-mlir lowers to, or fails to lower, beside linalg.

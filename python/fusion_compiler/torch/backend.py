@@ -9,16 +9,22 @@ import logging
 import typing
 
 import torch
-from functorch.compile import (make_boxed_func,
-                               min_cut_rematerialization_partition)
+from functorch.compile import min_cut_rematerialization_partition
 from torch._dynamo.backends.common import aot_autograd
 
 from fusion_compiler.errors import FusionError
 from fusion_compiler.importing import decompositions, fx, torch_mlir
-from fusion_compiler.torch import culprits, partition, reports
+from fusion_compiler.torch import (culprits, cuda_graphs, forms, partition,
+                                   reports)
 from fusion_compiler.torch.parts import Part
 
 LOG = logging.getLogger("fusion.torch")
+
+
+# Whether CUDA graphs are made in each mode of torch.compile, as by PyTorch's own
+# backend. There is nothing to choose by measuring.
+_MODES = {"default": False, "reduce-overhead": True, "max-autotune": True,
+          "max-autotune-no-cudagraphs": False}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,39 +33,57 @@ class Options:
 
     `target`: the chip to compile for, by default that of the tensors' device.
     `fast_numerics`: roundings that the program declares may be left out.
+    `cuda_graphs`: calls are recorded and replayed as CUDA graphs.
     """
     target: typing.Optional[str] = None
     fast_numerics: bool = False
+    cuda_graphs: bool = False
 
     @classmethod
-    def of(cls, options):
+    def of(cls, options, mode=None):
         known = {field.name for field in dataclasses.fields(cls)}
         for name in options or {}:
             if name not in known:
                 raise FusionError.of(
                     "FUS-1309", f"the backend has no option {name!r}",
                     f"use {', '.join(sorted(known))}")
-        return cls(**(options or {}))
+        if mode is not None and mode not in _MODES:
+            raise FusionError.of("FUS-1309", f"the backend has no mode {mode!r}",
+                                 f"use {', '.join(_MODES)}")
+        return cls(**{"cuda_graphs": _MODES.get(mode, False),
+                      **(options or {})})
 
 
 def backend(module, inputs, *, options=None, mode=None):
     """Compiles a graph of Dynamo, forward and backward, to packages.
 
     What torch-mlir or the compiler cannot take is left to PyTorch, with the
-    reason in `fusion.torch.report()`. Nothing depends on `mode`.
+    reason in `fusion.torch.report()`. `mode` is one of `_MODES`.
     """
     torch_mlir.folder()
-    options = Options.of(options)
+    options = Options.of(options, mode)
+    recorder = (cuda_graphs.Recorder(len(inputs)) if options.cuda_graphs
+                else None)
 
     def compiler(kind):
-        return functools.partial(compile_graph, kind=kind, options=options)
+        return functools.partial(compile_graph, kind=kind, options=options,
+                                 recorder=recorder)
 
     compiled = aot_autograd(
         fw_compiler=compiler("forward"), bw_compiler=compiler("backward"),
         inference_compiler=compiler("inference"),
-        partition_fn=min_cut_rematerialization_partition,
+        partition_fn=_tell_apart,
         decompositions=decompositions.early())
     return compiled(module, inputs)
+
+
+backend.reset = cuda_graphs.reset
+
+
+def _tell_apart(joint, inputs, **options):
+    """(forward, backward) of a graph of both."""
+    forms.replace(joint.graph)
+    return min_cut_rematerialization_partition(joint, inputs, **options)
 
 
 def _device(module):
@@ -72,9 +96,13 @@ def _device(module):
                 devices[0] if devices else torch.device("cpu"))
 
 
-def compile_graph(module, inputs, kind="inference", options=Options()):
-    """A callable for a graph of AOTAutograd, and a GraphReport of it."""
+def compile_graph(module, inputs, kind="inference", options=Options(),
+                  recorder=None):
+    """A callable for a graph of AOTAutograd, and a GraphReport of it. It takes
+    its arguments as a list, which it empties."""
     device = _device(module)
+    if kind == "inference":  # Of others, `_tell_apart` was given the whole.
+        forms.replace(module.graph)
     refusals = partition.Refusals(device)
     packages = {}
     while True:
@@ -87,9 +115,24 @@ def compile_graph(module, inputs, kind="inference", options=Options()):
                         if node.op == "call_function"]) for name in names}
     for name, part in parts.items():
         setattr(fused, name, part)
-    fused.recompile()
     _add_report(module, kind, parts, sizes, refusals)
-    return make_boxed_func(fused.forward)
+    run = _boxed(fused)
+    if recorder is not None:
+        run = recorder.record(run, module, inputs, kind)
+    return run
+
+
+def _boxed(module):
+    """A module's function of a list of its arguments, emptied so that what was
+    kept for a backward pass is freed as it goes."""
+    module.graph.set_codegen(torch.fx.graph._BoxedCodeGen())
+    module.recompile()
+
+    def run(arguments):
+        return module.forward(arguments)
+
+    run._boxed_call = True
+    return run
 
 
 def _compile_parts(fused, names, device, options, refusals, packages):

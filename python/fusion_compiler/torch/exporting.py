@@ -7,7 +7,7 @@ import torch
 
 from fusion_compiler.errors import FusionError
 from fusion_compiler.importing import decompositions
-from fusion_compiler.torch import partition
+from fusion_compiler.torch import forms, partition
 from fusion_compiler.torch.backend import Options
 from fusion_compiler.torch.parts import Part
 
@@ -22,6 +22,8 @@ def _check(graph):
     refusals = partition.Refusals(torch.device("cpu"))
     for node, reason in refusals.of(graph):
         raise _not_exported(f"{node.target}: {reason}")
+    if any(partition.gives_seeds(node) for node in graph.nodes):
+        raise _not_exported("it draws random numbers")
 
 
 def export(program, path=None, *, target="sm_90a", fast_numerics=False):
@@ -43,6 +45,7 @@ def export(program, path=None, *, target="sm_90a", fast_numerics=False):
         raise _not_exported(f"the program writes to {', '.join(changed)}")
     module = torch.fx.GraphModule(program.graph_module,
                                   partition.copy_graph(program.graph))
+    forms.replace(module.graph)
     _check(module.graph)
     try:
         part = Part(module, torch.device("cpu"),

@@ -15,7 +15,7 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
 from fusion_compiler import tensors
-from fusion_compiler.importing import decompositions, fx
+from fusion_compiler.importing import fx
 
 aten = torch.ops.aten
 
@@ -31,14 +31,20 @@ VIEWS = frozenset(
         (aten.detach, "default"), (aten.as_strided, "default"),
         (aten.diagonal, "default"), (aten.unfold, "default")))
 
-# The reason of what is computed on the host, and no tensor.
-SIZE = "computes a size"
+# Memory that nobody has written to: a part may not return it.
+_EMPTY = frozenset((aten.empty.memory_format, aten.empty_strided.default,
+                    aten.empty_like.default, aten.new_empty.default))
 
 # How many operations of a graph are looked for by compiling parts of a part.
 _SEARCHES = 4
 
-# Functions that a part's subgraph may call beside ATen's.
-_NAMESPACES = ("aten", "prims")
+# The reasons of what is no operation of the program's: what is computed on the
+# host, and no tensor, and the seeds of random numbers.
+SIZE = "computes a size"
+SEEDS = "draws seeds from PyTorch's generator"
+
+# Whose functions a part may call.
+_NAMESPACES = ("aten", "prims", "fusion")
 
 
 def values_of(node):
@@ -69,7 +75,7 @@ class Refusals:
         """(node, reason) of each operation that PyTorch has to run."""
         for node in graph.nodes:
             reason = computes(node) and self.reason(node)
-            if reason and reason != SIZE:
+            if reason and reason not in (SIZE, SEEDS):
                 yield node, reason
 
     def reason(self, node):
@@ -81,22 +87,23 @@ class Refusals:
             return f"{node.op}"
         if node.target is operator.getitem:
             return self.reason(node.args[0])
+        if not any(isinstance(v, torch.Tensor) for v in values_of(node)):
+            return SIZE
         if not isinstance(node.target, torch._ops.OpOverload):
             return "no tensor operation"
+        if gives_seeds(node):
+            return SEEDS
         if node.target.namespace not in _NAMESPACES:
             return f"of {node.target.namespace}"
         if node.target._schema.is_mutable:
             return "writes to an argument"
-        if (torch.Tag.nondeterministic_seeded in node.target.tags
-                and node.target not in decompositions.late()):
+        if torch.Tag.nondeterministic_seeded in node.target.tags:
             return "draws random numbers from PyTorch's generator"
         for value in (*values_of(node), *(v for arg in node.all_input_nodes
                                         for v in values_of(arg))):
             reason = self._reason_of_value(value)
             if reason:
                 return reason
-        if not any(isinstance(v, torch.Tensor) for v in values_of(node)):
-            return SIZE
         return ""
 
     def _reason_of_value(self, value):
@@ -110,6 +117,14 @@ class Refusals:
             # PyTorch's numbers are tensors of no dimension on the CPU.
             return f"a tensor on {value.device}"
         return ""
+
+
+def gives_seeds(node):
+    """Whether a node draws seeds or only looks at them: parts take each for
+    itself, so that equal layers are equal programs."""
+    while node.target in (aten.select.int, aten.unbind.int):
+        node = node.args[0]
+    return node.target is torch.ops.fusion.seeds.default
 
 
 class _Support(OperatorSupportBase):
@@ -136,10 +151,11 @@ def split(module, refusals):
     module = torch.fx.GraphModule(module, copy_graph(module.graph))
     partitioner = CapabilityBasedPartitioner(
         module, _Support(refusals), allows_single_node_partition=True)
-    partitions = [one for one in partitioner.propose_partitions()
-                  if any(computes(node) for node in one.nodes)]
+    partitions = partitioner.propose_partitions()
     for one in partitions:
         _trim(one)
+    partitions = [one for one in partitions
+                  if any(computes(node) for node in one.nodes)]
     fused = partitioner.fuse_partitions(partitions, prefix="fused_")
     names = [node.target for node in fused.graph.nodes
              if node.op == "call_module"
@@ -165,14 +181,16 @@ def copy_graph(graph):
 
 def _trim(partition):
     """Views that only lead out of a partition are PyTorch's: they cost a
-    part a copy."""
+    part a copy. So is what is empty and read outside."""
     nodes = set(partition.nodes)
     changed = True
     while changed:
         changed = False
         for node in list(nodes):
-            if node.target in VIEWS and not any(
-                    user in nodes for user in node.users):
+            inside = [user in nodes for user in node.users]
+            if (node.target in VIEWS | _EMPTY and not any(inside)
+                    or node.target in _EMPTY and not all(inside)
+                    and nodes.isdisjoint(node.all_input_nodes)):
                 nodes.discard(node)
                 partition.nodes.pop(node)
                 changed = True

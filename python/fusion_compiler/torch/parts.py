@@ -14,7 +14,7 @@ from fusion_compiler import cache, compiler
 from fusion_compiler.errors import FusionError
 from fusion_compiler.importing import decompositions, fx, simplify
 from fusion_compiler.package import Package
-from fusion_compiler.torch import layout
+from fusion_compiler.torch import layout, precision
 
 
 def _fake_mode(values):
@@ -127,10 +127,11 @@ class Part(torch.nn.Module):
         self.layouts, self.used = traced.inputs, traced.used
         self.num_inputs = len(traced.inputs)
         self.constants = [constant.to(device) for constant in traced.constants]
-        self.program = fx.to_torch_dialect(traced.graph)
-        if self.program not in packages:
-            packages[self.program] = _compile(self.program, device, options)
-        self.package, self.cached = packages[self.program]
+        program = (fx.to_torch_dialect(traced.graph),
+                   precision.rounded(module.graph, device))
+        if program not in packages:
+            packages[program] = _compile(*program, device, options)
+        self.package, self.cached = packages[program]
         self.entry = next(iter(self.package.on(_device_name(device))
                                .entries.values()))
         orders = [_order(traced.inputs[number])
@@ -176,14 +177,14 @@ def _target(device, options):
     return "sm_90a"
 
 
-def _compile(program, device, options):
+def _compile(program, rounded, device, options):
     """(package, whether it was kept from before)"""
     target = _target(device, options)
-    name = cache.key("torch", program, target, options.fast_numerics)
+    name = cache.key("torch", program, target, options.fast_numerics, rounded)
     data = cache.find(name)
     if data is not None:
         return Package(data, _device_name(device)), True
-    linalg = fx.to_linalg(program)
+    linalg = fx.to_linalg(program, rounded)
     package = compiler.compile(linalg, target=target,
                                device=_device_name(device),
                                file_name="graph",

@@ -1,0 +1,145 @@
+# Part of the Fusion project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiled graphs that write to their arguments, optimizers, autocast."""
+
+import copy
+import unittest
+
+from test_torch_compile import REASON, CompileTest
+
+if not REASON:
+    import torch
+
+    import fusion_compiler.torch as fusion_torch
+    from fusion_compiler.importing import foreach
+
+
+class MutationTest(CompileTest):
+
+    def test_running_statistics(self):
+        model = torch.nn.Sequential(
+            torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU())
+        exact = copy.deepcopy(model).double()
+        compiled = self.compile(model)
+        for _ in range(3):
+            x = torch.randn(2, 3, 8, 8)
+            torch.testing.assert_close(compiled(x).double(), exact(x.double()),
+                                       rtol=0, atol=1e-5)
+        for one, other in zip(model.buffers(), exact.buffers(), strict=True):
+            torch.testing.assert_close(one.double(), other.double(), rtol=0,
+                                       atol=1e-6)
+        self.assertEqual(self.fallbacks(), set())
+
+    def test_appending_to_a_cache(self):
+        def step(cache, x, begin):
+            cache[:, begin:begin + x.shape[1]] = x
+            return cache.sum(1)
+        caches = torch.zeros(2, 2, 16, 4).unbind()
+        compiled = self.compile(step, dynamic=True)
+        for begin in (2, 3, 9):
+            x = torch.randn(2, 5, 4)
+            torch.testing.assert_close(compiled(caches[0], x, begin),
+                                       step(caches[1], x, begin))
+            self.assertTrue(torch.equal(*caches))
+        self.assertEqual(self.fallbacks(), set())
+
+    def test_views_of_what_is_written(self):
+        def function(x, y, out):
+            x.add_(1)
+            y[0].mul_(x[1])
+            flat = x.view(-1)
+            flat[::2].zero_()
+            torch.add(x, y, out=out)
+            return x + y, flat, out.sum()
+        inputs = [torch.randn(4, 4) for _ in range(3)]
+        others = [one.clone() for one in inputs]
+        actual = self.compile(function)(*inputs)
+        expected = function(*others)
+        for one, other in zip((*inputs, *actual), (*others, *expected),
+                              strict=True):
+            torch.testing.assert_close(one, other)
+        self.assertEqual(actual[1].data_ptr(), inputs[0].data_ptr())
+        self.assertEqual(self.fallbacks(), set())
+
+
+class OptimizerTest(CompileTest):
+
+    def check_steps(self, make):
+        parameters = [torch.randn(*shape, requires_grad=True)
+                      for shape in ((5, 3), (7,))]
+        exact = [p.detach().double().requires_grad_() for p in parameters]
+        optimizer, other = make(parameters), make(exact)
+
+        def step():
+            torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+            optimizer.step()
+        compiled = self.compile(step)
+        for _ in range(3):
+            for one, two in zip(parameters, exact):
+                one.grad = torch.randn_like(one)
+                two.grad = one.grad.double()
+            compiled()
+            torch.nn.utils.clip_grad_norm_(exact, 1.0)
+            other.step()
+        for one, two in zip(parameters, exact):
+            torch.testing.assert_close(one.double(), two, rtol=0, atol=2e-6)
+        self.assertEqual(self.fallbacks(), set(), str(fusion_torch.report()))
+
+    def test_sgd(self):
+        self.check_steps(lambda p: torch.optim.SGD(p, 0.1, momentum=0.9))
+
+    def test_adamw(self):
+        self.check_steps(lambda p: torch.optim.AdamW(p, 1e-2))
+
+    def test_adamw_on_lists(self):
+        self.check_steps(lambda p: torch.optim.AdamW(p, 1e-2, foreach=True))
+
+    def test_operations_on_lists(self):
+        """Each is what PyTorch's own kernel makes of it."""
+        table = foreach.decompositions()
+        self.assertIn(torch.ops.aten._foreach_add.ScalarList, table)
+        for overload, function in table.items():
+            arguments = []
+            for one in overload._schema.arguments:
+                if one.kwarg_only or one.has_default_value():
+                    continue
+                kind = str(one.real_type)
+                arguments.append(
+                    list(torch.rand(2, 3, 3).add(0.1).clamp(max=0.9).unbind())
+                    if kind == "List[Tensor]" else
+                    [0.7, 0.3] if kind.startswith("List") else
+                    torch.tensor(0.6) if kind == "Tensor" else 0.7)
+            with self.subTest(str(overload)):
+                torch.testing.assert_close(
+                    list(function(*arguments)), list(overload(*arguments)))
+
+
+class AutocastTest(CompileTest):
+
+    def test_a_training_step(self):
+        model = torch.nn.Sequential(
+            torch.nn.Linear(16, 32), torch.nn.GELU(), torch.nn.LayerNorm(32),
+            torch.nn.Linear(32, 4))
+        x = torch.randn(64, 16)
+
+        def step(run, model, x):
+            model.zero_grad()
+            result = run(x)
+            result.double().square().mean().backward()
+            return [result.detach(), *(p.grad for p in model.parameters())]
+        double = copy.deepcopy(model).double()
+        exact = step(double, double, x.double())
+        with torch.autocast("cpu", torch.bfloat16):
+            eager = step(model, model, x)
+            actual = step(self.compile(model), model, x)
+        for one, other, wanted in zip(actual, eager, exact, strict=True):
+            self.assertEqual(one.dtype, other.dtype)
+            ours, theirs = [(value.double() - wanted).square().mean().sqrt()
+                            for value in (one, other)]
+            self.assertLessEqual(ours.item(), 2 * theirs.item() + 1e-4)
+        self.assertEqual(self.fallbacks(), set())
+
+
+if __name__ == "__main__":
+    unittest.main()
