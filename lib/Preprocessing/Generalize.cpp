@@ -266,40 +266,6 @@ struct InlineSplat : public OpRewritePattern<linalg::GenericOp> {
     return rewriter.notifyMatchFailure(op, "reads no splat constant");
   }
 };
-
-/// A window that has one place, as when the gradient of a filter is a
-/// convolution by the gradient of images: it begins where they do, so that the
-/// product is one of matrices.
-struct DropSinglePlaces : public OpRewritePattern<linalg::GenericOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(linalg::GenericOp op,
-                                PatternRewriter &rewriter) const override {
-    MLIRContext *context = op.getContext();
-    SmallVector<AffineExpr> places;
-    auto kinds = op.getIteratorTypesArray();
-    for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges()))
-      places.push_back(size == 1 && linalg::isParallelIterator(kinds[loop])
-                           ? getAffineConstantExpr(0, context)
-                           : getAffineDimExpr(loop, context));
-    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-    // Initial values tell the sizes of the loops that are dropped elsewhere.
-    for (AffineMap &map :
-         MutableArrayRef(maps).take_front(op.getNumDpsInputs()))
-      for (auto [place, expr] : llvm::enumerate(map.getResults()))
-        if (isa<AffineBinaryOpExpr>(expr))
-          map = map.dropResult(place).insertResult(
-              simplifyAffineExpr(expr.replaceDims(places), map.getNumDims(), 0),
-              place);
-    if (maps == op.getIndexingMapsArray() ||
-        !inversePermutation(concatAffineMaps(maps, context)))
-      return rewriter.notifyMatchFailure(op, "has no window of one place");
-    rewriter.modifyOpInPlace(op, [&]() {
-      op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
-    });
-    return success();
-  }
-};
-
 } // namespace
 
 /// How `map` reads what `value`, a permuted tensor, is a permutation of.
@@ -328,9 +294,7 @@ static AffineMap readPermuted(Value value, AffineMap map) {
 static SmallVector<ReassociationIndices>
 getContractedRuns(linalg::GenericOp op) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  if (op.getNumDpsInputs() != 2 || op.hasIndexSemantics() ||
-      !llvm::all_of(maps,
-                    [](AffineMap map) { return map.isProjectedPermutation(); }))
+  if (!linalg::isaContractionOpInterface(op))
     return {};
   for (unsigned input = 0; input < 2; ++input)
     maps.push_back(readPermuted(op->getOperand(input), maps[input]));
@@ -360,11 +324,40 @@ getContractedRuns(linalg::GenericOp op) {
   return runs;
 }
 
-/// Makes one dimension of those that a product contracts and that lie side by
-/// side, as of images whose pixels are summed over.
-static LogicalResult collapseContracted(func::FuncOp func) {
+/// Lets windows of `op` that have one place begin where images do. False where
+/// it has none.
+static bool dropSinglePlaces(linalg::GenericOp op) {
+  MLIRContext *context = op.getContext();
+  SmallVector<AffineExpr> places;
+  auto kinds = op.getIteratorTypesArray();
+  for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges()))
+    places.push_back(size == 1 && linalg::isParallelIterator(kinds[loop])
+                         ? getAffineConstantExpr(0, context)
+                         : getAffineDimExpr(loop, context));
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  // Initial values tell the sizes of the loops that are dropped elsewhere.
+  for (AffineMap &map : MutableArrayRef(maps).take_front(op.getNumDpsInputs()))
+    for (auto [place, expr] : llvm::enumerate(map.getResults()))
+      if (isa<AffineBinaryOpExpr>(expr))
+        map = map.dropResult(place).insertResult(
+            simplifyAffineExpr(expr.replaceDims(places), map.getNumDims(), 0),
+            place);
+  if (maps == op.getIndexingMapsArray() ||
+      !inversePermutation(concatAffineMaps(maps, context)))
+    return false;
+  op.setIndexingMapsAttr(Builder(context).getAffineMapArrayAttr(maps));
+  return true;
+}
+
+/// Makes products of matrices of convolutions whose windows are as large as the
+/// images, as importers write gradients of filters. Pixels that lie side by
+/// side are one dimension then.
+static LogicalResult simplifyWholeWindows(func::FuncOp func) {
   SmallVector<linalg::GenericOp> ops;
-  func.walk([&](linalg::GenericOp op) { ops.push_back(op); });
+  func.walk([&](linalg::GenericOp op) {
+    if (dropSinglePlaces(op))
+      ops.push_back(op);
+  });
   IRRewriter rewriter(func.getContext());
   for (linalg::GenericOp op : ops) {
     SmallVector<ReassociationIndices> runs = getContractedRuns(op);
@@ -390,15 +383,15 @@ struct GeneralizePass
     RewritePatternSet patterns(context);
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
     patterns.add<ConvertBitcast, ConvertFromElements, ConvertGenerate,
-                 ConvertInsert, ConvertRank, ConvertSplat, DropSinglePlaces,
-                 GeneralizeNamed, InlineSplat, LowerPack, LowerUnpack>(context);
+                 ConvertInsert, ConvertRank, ConvertSplat, GeneralizeNamed,
+                 InlineSplat, LowerPack, LowerUnpack>(context);
     GreedyRewriteConfig config;
     // Constants stay where they are written; the canonicalizer moves them.
     config.enableConstantCSE(false);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
                                      config)) ||
         failed(dropUnusedResults(getOperation())) ||
-        failed(collapseContracted(getOperation())))
+        failed(simplifyWholeWindows(getOperation())))
       signalPassFailure();
   }
 };
