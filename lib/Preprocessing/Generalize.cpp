@@ -324,24 +324,33 @@ getContractedRuns(linalg::GenericOp op) {
   return runs;
 }
 
-/// Lets windows of `op` that have one place begin where images do. False where
-/// it has none.
+/// Lets windows of `op` that are as large as what they slide over begin where
+/// that does. False where it has none.
 static bool dropSinglePlaces(linalg::GenericOp op) {
   MLIRContext *context = op.getContext();
   SmallVector<AffineExpr> places;
   auto kinds = op.getIteratorTypesArray();
-  for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges()))
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  for (auto [loop, size] : llvm::enumerate(sizes))
     places.push_back(size == 1 && linalg::isParallelIterator(kinds[loop])
                          ? getAffineConstantExpr(0, context)
                          : getAffineDimExpr(loop, context));
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  // Initial values tell the sizes of the loops that are dropped elsewhere.
-  for (AffineMap &map : MutableArrayRef(maps).take_front(op.getNumDpsInputs()))
-    for (auto [place, expr] : llvm::enumerate(map.getResults()))
-      if (isa<AffineBinaryOpExpr>(expr))
-        map = map.dropResult(place).insertResult(
-            simplifyAffineExpr(expr.replaceDims(places), map.getNumDims(), 0),
-            place);
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap &map = maps[input->getOperandNumber()];
+    for (auto [place, expr] : llvm::enumerate(map.getResults())) {
+      if (!isa<AffineBinaryOpExpr>(expr))
+        continue;
+      auto loop = dyn_cast<AffineDimExpr>(
+          simplifyAffineExpr(expr.replaceDims(places), map.getNumDims(), 0));
+      int64_t size =
+          cast<RankedTensorType>(input->get().getType()).getDimSize(place);
+      if (loop && !ShapedType::isDynamic(size) &&
+          sizes[loop.getPosition()] == size)
+        map = map.dropResult(place).insertResult(loop, place);
+    }
+  }
+  // Initial values tell the sizes of the loops that are dropped.
   if (maps == op.getIndexingMapsArray() ||
       !inversePermutation(concatAffineMaps(maps, context)))
     return false;
