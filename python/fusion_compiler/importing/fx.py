@@ -5,15 +5,20 @@
 
 Every operation of the text has the FX node that it came from as its location:
 the file is the node's name (`mark_nodes`), so that an error of torch-mlir or of
-the compiler tells the node (`failing_node`).
+the compiler tells the node (`failing_nodes`).
 """
 
 import contextlib
 import io
 import re
 
+import torch
+
 from fusion_compiler.errors import FusionError
 from fusion_compiler.importing import tm_tensor, torch_mlir
+
+# The place of what is about a graph as a whole; no node has such a name.
+WHOLE = "<graph>"
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -37,6 +42,14 @@ def _importer():
 def name_of(node):
     """The name of a node, or the one that it had before copies renamed it."""
     return node.meta.get("fusion_node", node.name)
+
+
+def is_function(node):
+    """Whether a node is an operation that gives the same for the same."""
+    return (node.op == "call_function"
+            and isinstance(node.target, torch._ops.OpOverload)
+            and torch.Tag.nondeterministic_seeded not in node.target.tags
+            and not node.target._schema.is_mutable)
 
 
 def mark_nodes(graph):
@@ -67,35 +80,43 @@ def to_torch_dialect(graph, name="main"):
         # Sizes that PyTorch does not know to be 1 are not 1: it guards that.
         function.attributes["torch.assume_strict_symbolic_shapes"] = (
             ir.UnitAttr.get())
-    return importer.module.operation.get_asm(enable_debug_info=True)
+    text = importer.module.operation.get_asm(enable_debug_info=True)
+    # The importer says that they are where the first node is.
+    place = f'loc("{WHOLE}":1:0)'
+    text = re.sub(r"^  func\.func .*", lambda line: re.sub(
+        r"\bloc\((?:#\w+|\"[^\"]*\":\d+:\d+)\)", place, line.group()), text,
+                  count=1, flags=re.MULTILINE)
+    return re.sub(r"^  \} loc\(#\w+\)$", f"  }} {place}", text,
+                  flags=re.MULTILINE)
 
 
 def to_linalg(text):
-    """The torch dialect's text as linalg on tensors. Raises FUS-1307."""
+    """The torch dialect's text as linalg on tensors. Raises FUS-1307, with a
+    diagnostic for every operation that torch-mlir does not lower."""
     linalg = tm_tensor.map_scans(
         torch_mlir.lower(text, torch_mlir.FROM_TORCH))
-    found = torch_mlir.left(linalg, _FOREIGN)
+    # Conversions between the dialects' tensors are left with what they are of.
+    found = (torch_mlir.left(linalg, ("tm_tensor", "torch"))
+             or torch_mlir.left(linalg, ("torch_c",)))
     if found:
-        operation, node = found
-        raise torch_mlir.refused(
-            f"torch-mlir leaves {operation} in the program", node)
+        raise torch_mlir.refused_all(
+            [(f"torch-mlir leaves {operation} in the program", node)
+             for operation, node in found])
     return linalg
 
 
-# Dialects that torch-mlir lowers to, or fails to lower, beside linalg.
-_FOREIGN = ("tm_tensor", "torch", "torch_c")
-
-
-def failing_node(error, names):
-    """The name of the FX node that an error is about, of those in `names`;
-    None if the error does not tell."""
-    name = getattr(error, "file", "")
-    if name in names:
-        return name
-    for name in re.findall(r'"?([A-Za-z_]\w*)"?:1:0', str(error)):
+def failing_nodes(error, names):
+    """{name of an FX node of those in `names`: why}, for the nodes that an
+    error is about; empty if the error does not tell."""
+    found = {}
+    for one in getattr(error, "diagnostics", ()):
+        if one.severity == "error" and one.file in names:
+            found.setdefault(one.file, one.cause)
+    if found:
+        return found
+    cause = getattr(error, "cause", "")
+    for name in (*re.findall(r'"?([A-Za-z_]\w*)"?:1:0', str(error)),
+                 *_NAME.findall(cause)):
         if name in names:
-            return name
-    for name in _NAME.findall(getattr(error, "cause", "")):
-        if name in names:
-            return name
-    return None
+            return {name: cause or str(error)}
+    return {}

@@ -12,11 +12,12 @@ import torch
 from functorch.compile import (make_boxed_func,
                                min_cut_rematerialization_partition)
 from torch._dynamo.backends.common import aot_autograd
+from torch.utils.checkpoint import CheckpointPolicy
 
 from fusion_compiler.errors import FusionError
 from fusion_compiler.importing import decompositions, fx, torch_mlir
 from fusion_compiler.torch import partition, reports
-from fusion_compiler.torch.parts import Part
+from fusion_compiler.torch.parts import Imported, Part
 
 LOG = logging.getLogger("fusion.torch")
 
@@ -57,9 +58,23 @@ def backend(module, inputs, *, options=None, mode=None):
     compiled = aot_autograd(
         fw_compiler=compiler("forward"), bw_compiler=compiler("backward"),
         inference_compiler=compiler("inference"),
-        partition_fn=min_cut_rematerialization_partition,
+        partition_fn=_partition,
         decompositions=decompositions.early())
     return compiled(module, inputs)
+
+
+def _partition(module, inputs, **options):
+    """Forward and backward graph. What depends on no argument is computed in
+    each that needs it: handed from one to the other it would cost memory, and
+    the backward graph would not know what it is."""
+    constant = set()
+    for node in module.graph.nodes:
+        if fx.is_function(node) and constant.issuperset(
+                node.all_input_nodes):
+            constant.add(node)
+            node.meta.setdefault("recompute",
+                                 CheckpointPolicy.PREFER_RECOMPUTE)
+    return min_cut_rematerialization_partition(module, inputs, **options)
 
 
 def _device(module):
@@ -72,19 +87,48 @@ def _device(module):
                 devices[0] if devices else torch.device("cpu"))
 
 
+class _Maker:
+    """Makes parts, and remembers them while a graph is split again."""
+
+    def __init__(self, device, options):
+        self.device, self.options = device, options
+        self.imported, self.parts = {}, {}
+
+    def bring_in(self, module):
+        """The Imported of a part."""
+        key = _key(module)
+        if key not in self.imported:
+            self.imported[key] = Imported(module, self.device, self.options)
+        return self.imported[key]
+
+    def compile(self, module):
+        """The Part of one that was brought in."""
+        key = _key(module)
+        if key not in self.parts:
+            self.parts[key] = Part(self.imported[key])
+        return self.parts[key]
+
+
+def _key(module):
+    """What tells the parts of one graph from each other."""
+    values = [node.meta["val"]
+              for node in module.graph.find_nodes(op="placeholder")]
+    return str(module.graph), str([
+        (value.dtype, value.shape, value.stride())
+        if isinstance(value, torch.Tensor) else value for value in values])
+
+
 def compile_graph(module, inputs, kind="inference", options=Options()):
     """A callable for a graph of AOTAutograd, and a GraphReport of it."""
     device = _device(module)
     refusals = partition.Refusals(device)
-    packages = {}
+    maker = _Maker(device, options)
     while True:
         fused, names = partition.split(module, refusals)
-        parts = _compile_parts(fused, names, device, options, refusals,
-                               packages)
+        parts = _compile_parts(fused, names, module.graph, refusals, maker)
         if parts is not None:
             break
-    sizes = {name: len([node for node in getattr(fused, name).graph.nodes
-                        if node.op == "call_function"]) for name in names}
+    sizes = {name: len(_operations(getattr(fused, name))) for name in names}
     for name, part in parts.items():
         setattr(fused, name, part)
     fused.recompile()
@@ -92,26 +136,48 @@ def compile_graph(module, inputs, kind="inference", options=Options()):
     return make_boxed_func(fused.forward)
 
 
-def _compile_parts(fused, names, device, options, refusals, packages):
+def _operations(module):
+    """{name: node} of a part's operations."""
+    return {fx.name_of(node): node
+            for node in module.graph.nodes if node.op == "call_function"}
+
+
+def _compile_parts(fused, names, graph, refusals, maker):
     """{name: Part}; None where a part was refused something and the graph has
-    to be split again."""
-    parts, refused = {}, False
-    for name in names:
-        module = getattr(fused, name)
-        nodes = {fx.name_of(node): node
-                 for node in module.graph.nodes if node.op == "call_function"}
-        try:
-            parts[name] = Part(module, device, options, packages)
-        except Exception as error:  # A part must not end the user's program.
-            reason = getattr(error, "cause", "") or str(error)
-            culprit = fx.failing_node(error, nodes)
-            if refusals.is_refused(culprit):  # And yet it was in a part.
-                culprit = None
-            LOG.info("%s: %s", culprit or name, error)
-            for node in [culprit] if culprit else nodes:
-                refusals.refuse(node, reason.strip().split("\n")[0][:300])
-            refused = True
-    return None if refused else parts
+    to be split again.
+
+    Parts are all imported before any is compiled: importing is quick and
+    refuses more.
+    """
+    modules = {name: getattr(fused, name) for name in names}
+    for make, made in ((maker.bring_in, maker.imported),
+                       (maker.compile, maker.parts)):
+        parts = {}
+        for name, module in modules.items():
+            try:
+                parts[name] = make(module)
+            except Exception as error:  # It must not end the user's program.
+                LOG.info("%s: %s", name, error)
+                _refuse(module, graph, error, refusals, len(made))
+        if len(parts) < len(names):
+            return None
+    return parts
+
+
+def _refuse(module, graph, error, refusals, successes):
+    """Leaves to PyTorch what an error is about. Where that is not known, the
+    part is cut in two, of which one at least may do without the error."""
+    nodes = _operations(module)
+    reasons = {name: reason
+               for name, reason in fx.failing_nodes(error, nodes).items()
+               if not refusals.is_refused(name)}  # And yet it was in a part.
+    if not reasons:
+        if refusals.cut(module, graph, successes):
+            return
+        reasons = dict.fromkeys(nodes, getattr(error, "cause", "")
+                                or str(error))
+    for name, reason in reasons.items():
+        refusals.refuse(name, reason.strip().split("\n")[0][:300])
 
 
 def _add_report(module, kind, parts, sizes, refusals):

@@ -8,14 +8,17 @@ refused, and what torch-mlir or the compiler refuses in it is refused by its
 node's name, with the reason, and the parts are formed again.
 """
 
+import itertools
 import operator
 
 import torch
-from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.infra.partitioner import (CapabilityBasedPartitioner,
+                                               Partition)
 from torch.fx.passes.operator_support import OperatorSupportBase
 
 from fusion_compiler import tensors
 from fusion_compiler.importing import decompositions, fx
+from fusion_compiler.torch import layout
 
 aten = torch.ops.aten
 
@@ -34,6 +37,9 @@ VIEWS = frozenset(
 # The reason of what is computed on the host, and no tensor.
 SIZE = "computes a size"
 
+# To find one operation of some hundreds takes as many cuts.
+_CUTS_BY_SUCCESS = 8
+
 # Functions that a part's subgraph may call beside ATen's.
 _NAMESPACES = ("aten", "prims")
 
@@ -48,9 +54,30 @@ class Refusals:
 
     def __init__(self, device):
         self.device, self.by_name = device, {}
+        # Names of the operations that begin a part of their own.
+        self.cuts = set()
 
     def refuse(self, name, reason):
         self.by_name[name] = reason
+
+    def cut(self, part, graph, successes):
+        """Makes two parts of one of `graph`, where other parts went well so
+        many times; False if it is not to be cut."""
+        place = {fx.name_of(node): number
+                 for number, node in enumerate(graph.nodes)}
+        nodes = sorted((node for node in part.graph.nodes
+                        if node.op == "call_function"),
+                       key=lambda node: place[fx.name_of(node)])
+        # What refuses everything is not searched for.
+        if (len(self.cuts) >= _CUTS_BY_SUCCESS * (successes + 1)
+                or len([node for node in nodes if computes(node)]) < 2):
+            return False
+        crossing = _bytes_crossing(nodes)
+        middle = range(max(1, len(nodes) // 3),
+                       max(2, -(-len(nodes) * 2 // 3)))
+        best = min(middle, key=crossing.__getitem__)
+        self.cuts.add(fx.name_of(nodes[best]))
+        return True
 
     def is_refused(self, name):
         return name in self.by_name
@@ -126,8 +153,9 @@ def split(module, refusals):
     module = torch.fx.GraphModule(module, copy_graph(module.graph))
     partitioner = CapabilityBasedPartitioner(
         module, _Support(refusals), allows_single_node_partition=True)
-    partitions = [one for one in partitioner.propose_partitions()
-                  if any(computes(node) for node in one.nodes)]
+    partitions = [piece for one in partitioner.propose_partitions()
+                  for piece in _pieces(one, module.graph, refusals.cuts)
+                  if any(computes(node) for node in piece.nodes)]
     for one in partitions:
         _trim(one)
     fused = partitioner.fuse_partitions(partitions, prefix="fused_")
@@ -151,6 +179,40 @@ def copy_graph(graph):
         mapping[node].meta["fusion_node"] = node.name
     copy._codegen = graph._codegen
     return copy
+
+
+def _pieces(partition, graph, cuts):
+    """A partition cut before the operations named. Nothing leads from a later
+    piece to an earlier one, since they are in the order of the graph."""
+    pieces, place = [[]], {}
+    for node in graph.nodes:
+        if node not in partition.nodes:
+            continue
+        if fx.name_of(node) in cuts:
+            pieces.append([])
+        # What an operation gives goes from part to part item by item.
+        place[node] = (place.get(node.args[0], len(pieces) - 1)
+                       if node.target is operator.getitem
+                       else len(pieces) - 1)
+        pieces[place[node]].append(node)
+    return [Partition(number, nodes) for number, nodes in enumerate(pieces)
+            if nodes]
+
+
+def _bytes_crossing(nodes):
+    """For each place before one of the nodes, in order, the bytes of results
+    of earlier ones that it or a later one reads."""
+    place = {node: number for number, node in enumerate(nodes)}
+    changes = [0] * (len(nodes) + 1)
+    for number, node in enumerate(nodes):
+        last = max((place[user] for user in node.users if user in place),
+                   default=number)
+        size = sum(layout.known(value.numel()) * value.element_size()
+                   for value in values_of(node)
+                   if isinstance(value, torch.Tensor))
+        changes[number + 1] += size
+        changes[last + 1] -= size
+    return list(itertools.accumulate(changes))
 
 
 def _trim(partition):
