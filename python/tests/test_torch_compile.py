@@ -14,6 +14,7 @@ try:
     import torch
     import torch_mlir  # noqa: F401
     import fusion_compiler.torch as fusion_torch
+    from fusion_compiler.importing import fx
     REASON = ""
 except ImportError as error:
     torch, REASON = None, str(error)
@@ -326,6 +327,18 @@ class RefusalsTest(CompileTest):
         left, = fusion_torch.report().fallbacks
         self.assertEqual((left.operator, left.reason),
                          ("aten.tanh.default", "too much"))
+
+    def test_one_like_another_is_not_tried(self):
+        def function(x):
+            for _ in range(6):
+                x = (x + 1).sort(-1)[0] * 2
+            return x
+        with unittest.mock.patch("fusion_compiler.importing.fx.to_linalg",
+                                 side_effect=fx.to_linalg) as importer:
+            self.check_same(function, torch.randn(3, 4))
+        self.assertEqual(self.fallbacks(), {"aten.sort.default"})
+        # The whole, and then the seven parts between.
+        self.assertLessEqual(importer.call_count, 8)
 
     def test_where_nothing_is_taken_that_is_found_soon(self):
         def function(x):

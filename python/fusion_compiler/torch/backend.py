@@ -171,13 +171,16 @@ def _refuse(module, graph, error, refusals, successes):
     reasons = {name: reason
                for name, reason in fx.failing_nodes(error, nodes).items()
                if not refusals.is_refused(name)}  # And yet it was in a part.
-    if not reasons:
-        if refusals.cut(module, graph, successes):
-            return
-        reasons = dict.fromkeys(nodes, getattr(error, "cause", "")
-                                or str(error))
     for name, reason in reasons.items():
-        refusals.refuse(name, reason.strip().split("\n")[0][:300])
+        refusals.refuse_alike(name, graph, _first_line(reason))
+    if not reasons and not refusals.cut(module, graph, successes):
+        reason = _first_line(getattr(error, "cause", "") or str(error))
+        for name in nodes:
+            refusals.refuse(name, reason)
+
+
+def _first_line(reason):
+    return reason.strip().split("\n")[0][:300]
 
 
 def _add_report(module, kind, parts, sizes, refusals):

@@ -49,6 +49,15 @@ def values_of(node):
     return value if isinstance(value, (tuple, list)) else (value,)
 
 
+def _description(node):
+    """What an operation computes, but for the values of its operands."""
+    def describe(operand):
+        return [(value.dtype, value.shape, value.stride())
+                if isinstance(value, torch.Tensor) else value
+                for value in values_of(operand)]
+    return str(torch.fx.node.map_arg((node.args, dict(node.kwargs)), describe))
+
+
 class Refusals:
     """{name of a node: why it is left to PyTorch}, and the general reasons."""
 
@@ -59,6 +68,17 @@ class Refusals:
 
     def refuse(self, name, reason):
         self.by_name[name] = reason
+
+    def refuse_alike(self, name, graph, reason):
+        """Refuses an operation of `graph`, and those that are the same on
+        operands of the same types and sizes, as in the layers of a network:
+        were each found by itself, all others would be compiled as often."""
+        nodes = {fx.name_of(node): node for node in graph.nodes}
+        wanted = _description(nodes[name])
+        for other, node in nodes.items():
+            if node.target == nodes[name].target and (
+                    _description(node) == wanted):
+                self.refuse(other, reason)
 
     def cut(self, part, graph, successes):
         """Makes two parts of one of `graph`, where other parts went well so
