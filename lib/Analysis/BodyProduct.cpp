@@ -425,6 +425,18 @@ static void keepPlainConfigs(SmallVector<MmaConfig> &configs, bool isOfWalks) {
   });
 }
 
+/// Drops the configurations whose blocks share columns where the grid has rows
+/// behind columns and these are in tiles of several parts: what the blocks of a
+/// cluster own together is a tile of the axis before the last.
+static void dropSharedParts(SmallVector<MmaConfig> &configs,
+                            const BodyProduct &product) {
+  if (configs.empty() || product.dims.rows.back() < product.dims.columns.back())
+    return;
+  llvm::erase_if(configs, [](const MmaConfig &config) {
+    return config.multicast != 1 && !llvm::isPowerOf2_64(config.columns);
+  });
+}
+
 ProductConfigs mlir::fusion::getProductConfigs(const BodyProduct &product,
                                                const TargetInfo &target) {
   const MmaProblem &problem = product.problem;
@@ -432,6 +444,7 @@ ProductConfigs mlir::fusion::getProductConfigs(const BodyProduct &product,
   ProductConfigs configs;
   if (target.hasWarpgroups && !product.obstacle)
     configs.groups = getWgmmaConfigs(problem, target);
+  dropSharedParts(configs.groups, product);
   bool isOfWalks = !product.dims.laterDepths.empty();
   if (grouped || isOfWalks)
     keepPlainConfigs(configs.groups, isOfWalks);

@@ -15,6 +15,7 @@ try:
     import torch_mlir  # noqa: F401
     import fusion_compiler as fusion
     import fusion_compiler.torch as fusion_torch
+    from fusion_compiler.importing import fx
     REASON = ""
 except ImportError as error:
     torch, REASON = None, str(error)
@@ -80,6 +81,26 @@ class CompileTest(unittest.TestCase):
         for one, other in zip(actual, expected, strict=True):
             self.assertEqual(one.stride(), other.stride())
             torch.testing.assert_close(one, other, rtol=1e-5, atol=atol)
+
+    def check_gradients(self, function, *inputs):
+        """Gradients are those in float64, all computed by kernels."""
+        def gradients(run, inputs):
+            inputs = [one.detach().requires_grad_(one.is_floating_point())
+                      for one in inputs]
+            result = run(*inputs)
+            torch.manual_seed(7)
+            given = torch.randn(result.shape).to(result.dtype)
+            return torch.autograd.grad(
+                result, [one for one in inputs if one.requires_grad], given)
+        torch._dynamo.reset()
+        actual = gradients(self.compile(function), inputs)
+        exact = gradients(function, [
+            one.double() if one.is_floating_point() else one
+            for one in inputs])
+        for one, other in zip(actual, exact, strict=True):
+            torch.testing.assert_close(one.double(), other, rtol=1e-5,
+                                       atol=2e-6)
+        self.assertEqual(self.fallbacks(), set(), str(fusion_torch.report()))
 
     def fallbacks(self):
         return {one.operator for one in fusion_torch.report().fallbacks}
@@ -172,8 +193,8 @@ class GraphsTest(CompileTest):
         def function(x):
             values, order = (x * 2).exp().sort(-1)
             return values.sin().relu(), order
-        with unittest.mock.patch("fusion_compiler.importing.fx.failing_node",
-                                 return_value=None):
+        with unittest.mock.patch("fusion_compiler.importing.fx.failing_nodes",
+                                 return_value={}):
             self.check_same(function, torch.randn(4, 9))
         self.assertEqual(self.fallbacks(), {"aten.sort.default"})
 
@@ -281,6 +302,111 @@ class GraphsTest(CompileTest):
             torch.testing.assert_close(one.double(), other, rtol=0.05,
                                        atol=0.03)
         self.assertEqual(self.fallbacks(), set())
+
+
+class GradientsTest(CompileTest):
+    """What PyTorch's own gradients write by index."""
+
+    def test_images_of_another_size(self):
+        import torch.nn.functional as F
+        x = torch.randn(2, 3, 5, 6)
+        for options in (dict(scale_factor=2.0), dict(size=(7, 9)),
+                        dict(size=(2, 13)),
+                        dict(size=(7, 3), mode="bilinear")):
+            with self.subTest(**options):
+                self.check_gradients(
+                    lambda x: F.interpolate(x, **options), x)
+
+    def test_places_in_any_order(self):
+        def function(x):
+            order = torch.arange(9, device=x.device) * 5 % 4
+            return x[:, order] * torch.arange(9.0).to(x.dtype)
+        self.check_gradients(function, torch.randn(3, 6))
+
+    def test_maximum_of_windows(self):
+        import torch.nn.functional as F
+        x = torch.randn(2, 3, 7, 8)
+        self.check_gradients(lambda x: F.max_pool2d(x, 2), x)
+        self.check_gradients(lambda x: F.max_pool2d(x, 3, 2, 1), x)
+        self.check_gradients(lambda x: F.max_pool2d(
+            x, (2, 3), (1, 2), (1, 1), (1, 2), ceil_mode=True), x)
+
+    def test_losses_of_classes(self):
+        import torch.nn.functional as F
+        scores, target = torch.randn(7, 5), torch.randint(0, 5, (7,))
+        target[2] = -100
+        for reduction in ("mean", "sum", "none"):
+            self.check_gradients(lambda x, y: F.cross_entropy(
+                x, y, reduction=reduction, label_smoothing=0.1), scores,
+                target)
+        self.check_gradients(lambda x, y: F.cross_entropy(
+            x, y, torch.arange(1, 6).to(x.dtype)), scores, target)
+        self.check_gradients(lambda x, y: F.nll_loss(x[0], y[0]), scores,
+                             target)
+        self.check_gradients(F.cross_entropy, torch.randn(2, 4, 3, 3),
+                             torch.randint(0, 4, (2, 3, 3)))
+
+
+class RefusalsTest(CompileTest):
+    """Errors of the compiler that name no operation."""
+
+    def refuse(self, wrong):
+        """The compiler, but for texts of which `wrong` holds."""
+        from fusion_compiler import compiler
+        from fusion_compiler.errors import FusionError
+        take = compiler.compile
+
+        def refusing(text, **options):
+            if wrong(text):
+                raise FusionError.of("FUS-1014", "too much", "take less")
+            return take(text, **options)
+        return unittest.mock.patch("fusion_compiler.compiler.compile",
+                                   side_effect=refusing)
+
+    def test_large_programs_are_cut(self):
+        def function(x, y):
+            for number in range(12):
+                x = (x * y + number).sin()
+            return x, x + y
+        with self.refuse(lambda text: text.count("math.sin") > 4):
+            self.check_same(function, *torch.randn(2, 3, 4))
+        self.assertEqual(self.fallbacks(), set())
+        self.assertIn(len(fusion_torch.report()[0].parts), (3, 4))
+
+    def test_the_operation_is_found(self):
+        def function(x):
+            for _ in range(5):
+                x = (x + 1).sin() * 2
+            x = x.tanh()
+            for _ in range(5):
+                x = (x + 1).cos() * 2
+            return x
+        with self.refuse(lambda text: "math.tanh" in text):
+            self.check_same(function, torch.randn(3, 4))
+        left, = fusion_torch.report().fallbacks
+        self.assertEqual((left.operator, left.reason),
+                         ("aten.tanh.default", "too much"))
+
+    def test_one_like_another_is_not_tried(self):
+        def function(x):
+            for _ in range(6):
+                x = (x + 1).sort(-1)[0] * 2
+            return x
+        with unittest.mock.patch("fusion_compiler.importing.fx.to_linalg",
+                                 side_effect=fx.to_linalg) as importer:
+            self.check_same(function, torch.randn(3, 4))
+        self.assertEqual(self.fallbacks(), {"aten.sort.default"})
+        # The whole, and then the seven parts between.
+        self.assertLessEqual(importer.call_count, 8)
+
+    def test_where_nothing_is_taken_that_is_found_soon(self):
+        def function(x):
+            for _ in range(100):
+                x = (x + 1).sin()
+            return x
+        with self.refuse(lambda text: True) as compiler:
+            self.check_same(function, torch.randn(3, 4), atol=1e-5)
+            self.assertLess(compiler.call_count, 40)
 
 
 class CacheTest(CompileTest):

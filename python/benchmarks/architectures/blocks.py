@@ -3,51 +3,28 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Twelve blocks of networks, each a module and how to draw its inputs.
 
-`BLOCKS` has {name: Block}; `Block.make(size)` gives the module and its inputs,
-for "small" sizes, which the emulator can run, or "real" ones.
+`BLOCKS` has {name: Architecture}, with "small" sizes, which the emulator can
+run, and "real" ones.
 """
 
-import dataclasses
 import math
-import typing
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-
-@dataclasses.dataclass(frozen=True)
-class Block:
-    """`build(**sizes)` makes the module, `draw(**sizes)` the inputs of its
-    forward pass; `batch` and `length` are sizes of the inputs alone."""
-    build: typing.Callable
-    draw: typing.Callable
-    sizes: dict
-
-    def make(self, size="small", **changes):
-        sizes = {**self.sizes[size], **changes}
-        return self.build(**sizes), self.draw(**sizes)
-
+from architectures import layers
 
 BLOCKS = {}
 
 
 def _block(small, real):
+    """Registers a class by its `name`, with its `draw`."""
     def add(build):
-        def draw(**sizes):
-            return build.draw(**sizes)
-        BLOCKS[build.name] = Block(build, draw,
-                                   {"small": small, "real": real})
+        BLOCKS[build.name] = layers.Architecture(
+            build, build.draw, {"small": small, "real": real})
         return build
     return add
-
-
-def _tokens(batch, length, width, **_):
-    return (torch.randn(batch, length, width),)
-
-
-def _image(batch, channels, height, **_):
-    return (torch.randn(batch, channels, height, height),)
 
 
 # --- Dense -------------------------------------------------------------------
@@ -111,120 +88,52 @@ class DLRM(nn.Module):
 
 @_block(dict(batch=2, channels=8, height=8),
         dict(batch=64, channels=256, height=56))
-class ResNetBlock(nn.Module):
+class ResNetBlock(layers.Bottleneck):
     name = "resnet"
 
     def __init__(self, channels, **_):
-        super().__init__()
-        inner = channels // 4
-        self.body = nn.Sequential(
-            nn.Conv2d(channels, inner, 1, bias=False), nn.BatchNorm2d(inner),
-            nn.ReLU(), nn.Conv2d(inner, inner, 3, padding=1, bias=False),
-            nn.BatchNorm2d(inner), nn.ReLU(),
-            nn.Conv2d(inner, channels, 1, bias=False),
-            nn.BatchNorm2d(channels))
+        super().__init__(channels, channels // 4, channels)
 
-    def forward(self, x):
-        return F.relu(self.body(x) + x)
-
-    draw = staticmethod(_image)
+    draw = staticmethod(layers.image)
 
 
 @_block(dict(batch=1, channels=8, height=8, time=12),
         dict(batch=8, channels=320, height=64, time=1280))
-class UNetBlock(nn.Module):
+class UNetBlock(layers.TimedResidual):
     name = "unet"
 
     def __init__(self, channels, time, **_):
-        super().__init__()
-        self.first = nn.Sequential(nn.GroupNorm(4, channels), nn.SiLU(),
-                                   nn.Conv2d(channels, channels, 3, padding=1))
-        self.time = nn.Linear(time, channels)
-        self.second = nn.Sequential(nn.GroupNorm(4, channels), nn.SiLU(),
-                                    nn.Conv2d(channels, channels, 3,
-                                              padding=1))
-
-    def forward(self, x, time):
-        y = self.first(x) + self.time(F.silu(time))[:, :, None, None]
-        return self.second(y) + x
+        super().__init__(channels, channels, time, groups=4)
 
     @staticmethod
     def draw(batch, channels, height, time, **_):
-        return (*_image(batch, channels, height), torch.randn(batch, time))
+        return (*layers.image(batch, channels, height),
+                torch.randn(batch, time))
 
 
 # --- Attention ---------------------------------------------------------------
 
-class Attention(nn.Module):
-    """Self-attention of (batch, length, width)."""
-
-    def __init__(self, width, heads, causal=False, bias=True):
-        super().__init__()
-        self.heads, self.causal = heads, causal
-        self.inputs = nn.Linear(width, 3 * width, bias=bias)
-        self.outputs = nn.Linear(width, width, bias=bias)
-
-    def forward(self, x):
-        batch, length, width = x.shape
-        query, key, value = self.inputs(x).view(
-            batch, length, 3, self.heads, width // self.heads).permute(
-                2, 0, 3, 1, 4)
-        y = F.scaled_dot_product_attention(query, key, value,
-                                           is_causal=self.causal)
-        return self.outputs(y.transpose(1, 2).reshape(batch, length, width))
-
-
-class Transformer(nn.Module):
-    """Vaswani et al. 2017, with the norms before (`first`) or behind."""
-
-    def __init__(self, width, heads, causal, first=True):
-        super().__init__()
-        self.attention = Attention(width, heads, causal)
-        self.hidden = nn.Linear(width, 4 * width)
-        self.outputs = nn.Linear(4 * width, width)
-        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2))
-        self.first = first
-
-    def feed(self, x):
-        return self.outputs(F.gelu(self.hidden(x)))
-
-    def forward(self, x):
-        if self.first:
-            x = x + self.attention(self.norms[0](x))
-            return x + self.feed(self.norms[1](x))
-        x = self.norms[0](x + self.attention(x))
-        return self.norms[1](x + self.feed(x))
-
-
 @_block(dict(batch=2, length=17, width=32, heads=2),
         dict(batch=32, length=197, width=1024, heads=16))
-class ViTBlock(Transformer):
+class ViTBlock(layers.Transformer):
     name = "vit"
-
-    def __init__(self, width, heads, **_):
-        super().__init__(width, heads, causal=False)
-
-    draw = staticmethod(_tokens)
+    draw = staticmethod(layers.tokens)
 
 
-@_block(dict(batch=2, length=16, width=32, heads=2),
-        dict(batch=8, length=1024, width=1024, heads=16))
-class GPTBlock(Transformer):
+@_block(dict(batch=2, length=16, width=32, heads=2, causal=True),
+        dict(batch=8, length=1024, width=1024, heads=16, causal=True))
+class GPTBlock(layers.Transformer):
     name = "gpt"
-
-    def __init__(self, width, heads, **_):
-        super().__init__(width, heads, causal=True)
-
-    draw = staticmethod(_tokens)
+    draw = staticmethod(layers.tokens)
 
 
 @_block(dict(batch=2, length=16, width=32, heads=2, words=50),
         dict(batch=32, length=512, width=768, heads=12, words=30522))
-class BERTLayer(Transformer):
+class BERTLayer(layers.Transformer):
     name = "bert"
 
     def __init__(self, width, heads, words, length, **_):
-        super().__init__(width, heads, causal=False, first=False)
+        super().__init__(width, heads, first=False)
         self.words = nn.Embedding(words, width)
         self.places = nn.Embedding(length, width)
         self.norm = nn.LayerNorm(width)
@@ -234,109 +143,56 @@ class BERTLayer(Transformer):
         return super().forward(
             self.norm(self.words(words) + self.places(places)))
 
-    @staticmethod
-    def draw(batch, length, words, **_):
-        return (torch.randint(0, words, (batch, length)),)
-
-
-def rotate(x, cos, sin):
-    """Rotary embedding (Su et al. 2021) of (batch, heads, length, width)."""
-    first, second = x.chunk(2, -1)
-    return x * cos + torch.cat([-second, first], -1) * sin
+    draw = staticmethod(layers.words)
 
 
 @_block(dict(batch=1, length=4, past=12, width=32, heads=4, groups=2,
              hidden=48),
         dict(batch=2, length=1024, past=1024, width=4096, heads=32, groups=8,
              hidden=14336))
-class LlamaBlock(nn.Module):
-    """Touvron et al. 2023, with heads that share keys and a cache of them."""
+class LlamaBlock(layers.Llama):
+    """With a cache of keys and values."""
     name = "llama"
 
-    def __init__(self, width, heads, groups, hidden, **_):
-        super().__init__()
-        self.heads, self.groups, self.each = heads, groups, width // heads
-        self.norms = nn.ModuleList(nn.RMSNorm(width) for _ in range(2))
-        self.query = nn.Linear(width, width, bias=False)
-        self.key = nn.Linear(width, groups * self.each, bias=False)
-        self.value = nn.Linear(width, groups * self.each, bias=False)
-        self.outputs = nn.Linear(width, width, bias=False)
-        self.gate = nn.Linear(width, hidden, bias=False)
-        self.up = nn.Linear(width, hidden, bias=False)
-        self.down = nn.Linear(hidden, width, bias=False)
-
-    def split(self, x, heads):
-        batch, length, _ = x.shape
-        return x.view(batch, length, heads, self.each).transpose(1, 2)
-
     def forward(self, x, cos, sin, keys, values):
-        y = self.norms[0](x)
-        query = rotate(self.split(self.query(y), self.heads), cos, sin)
-        key = rotate(self.split(self.key(y), self.groups), cos, sin)
-        value = self.split(self.value(y), self.groups)
+        query, key, value = self.project(x, cos, sin)
         keys, values = torch.cat([keys, key], 2), torch.cat([values, value], 2)
         # Queries follow the keys of the cache.
         seen = torch.ones(x.shape[1], keys.shape[2], dtype=torch.bool,
                           device=x.device).tril(keys.shape[2] - x.shape[1])
         attended = F.scaled_dot_product_attention(
             query, keys, values, attn_mask=seen, enable_gqa=True)
-        x = x + self.outputs(attended.transpose(1, 2).flatten(2))
-        y = self.norms[1](x)
-        return (x + self.down(F.silu(self.gate(y)) * self.up(y)), keys,
-                values)
+        return self.finish(x, attended), keys, values
 
     @staticmethod
     def draw(batch, length, past, width, heads, groups, **_):
         each = width // heads
-        places = torch.arange(past, past + length)[:, None]
-        steps = 10000.0 ** (-torch.arange(0, each, 2) / each)
-        angles = torch.cat([places * steps] * 2, -1)
+        places = torch.arange(past, past + length)
         cache = [torch.randn(batch, groups, past, each) for _ in range(2)]
-        return (torch.randn(batch, length, width), angles.cos(), angles.sin(),
-                *cache)
+        return (torch.randn(batch, length, width),
+                *layers.rotation(places, each, 10000.0), *cache)
 
 
 @_block(dict(batch=1, channels=16, height=4, heads=2, context=6, words=5),
         dict(batch=8, channels=640, height=32, heads=10, context=768,
              words=77))
 class DiffusionAttention(nn.Module):
-    """A transformer block on images: self-attention, attention to a text, and
-    a gated feed-forward network (Rombach et al. 2022)."""
+    """A transformer block on images."""
     name = "diffusion"
 
     def __init__(self, channels, heads, context, **_):
         super().__init__()
-        self.heads = heads
         self.norm = nn.GroupNorm(4, channels)
-        self.norms = nn.ModuleList(nn.LayerNorm(channels) for _ in range(3))
-        self.own = Attention(channels, heads, bias=False)
-        self.query = nn.Linear(channels, channels, bias=False)
-        self.key = nn.Linear(context, channels, bias=False)
-        self.value = nn.Linear(context, channels, bias=False)
-        self.cross = nn.Linear(channels, channels)
-        self.hidden = nn.Linear(channels, 8 * channels)
-        self.outputs = nn.Linear(4 * channels, channels)
-
-    def split(self, x):
-        batch, length, width = x.shape
-        return x.view(batch, length, self.heads,
-                      width // self.heads).transpose(1, 2)
+        self.body = layers.CrossTransformer(channels, heads, context)
 
     def forward(self, image, text):
-        batch, channels, height, width = image.shape
         x = self.norm(image).flatten(2).transpose(1, 2)
-        x = x + self.own(self.norms[0](x))
-        y = F.scaled_dot_product_attention(
-            self.split(self.query(self.norms[1](x))),
-            self.split(self.key(text)), self.split(self.value(text)))
-        x = x + self.cross(y.transpose(1, 2).flatten(2))
-        hidden, gate = self.hidden(self.norms[2](x)).chunk(2, -1)
-        x = x + self.outputs(hidden * F.gelu(gate))
-        return image + x.transpose(1, 2).view(batch, channels, height, width)
+        x = self.body(x, text)
+        return image + x.transpose(1, 2).view(image.shape)
 
     @staticmethod
     def draw(batch, channels, height, context, words, **_):
-        return (*_image(batch, channels, height),
+        return (*layers.image(batch, channels, height),
                 torch.randn(batch, words, context))
 
 
@@ -419,7 +275,7 @@ class MambaBlock(nn.Module):
         scanned = self.scan(y, F.softplus(step), enter, leave)
         return self.outputs((scanned + self.skip * y) * F.silu(gate))
 
-    draw = staticmethod(_tokens)
+    draw = staticmethod(layers.tokens)
 
 
 @_block(dict(batch=1, length=8, width=16, hidden=24, experts=3),
@@ -447,4 +303,4 @@ class MoELayer(nn.Module):
         outputs = torch.einsum("eblh,ehw->eblw", hidden, self.down)
         return torch.einsum("eblw,ble->blw", outputs, weights)
 
-    draw = staticmethod(_tokens)
+    draw = staticmethod(layers.tokens)

@@ -243,10 +243,76 @@ def _fma(one, other, addend):
     return result.to(tensors[0].dtype)
 
 
+# --- Gradients that PyTorch scatters ------------------------------------------
+
+def _nll_loss_backward(grad, scores, target, weight, reduction, ignore_index,
+                       total_weight):
+    """Each element looks whether its class is the target, instead of being
+    written by index. Shapes: scores (classes) or (batch, classes, …), target
+    without the classes."""
+    dim = min(scores.dim() - 1, 1)
+    classes = [1] * scores.dim()
+    classes[dim] = scores.shape[dim]
+    grad = _wide(grad)
+    if reduction == 1:  # The mean.
+        grad = grad / _wide(total_weight)
+    elif reduction == 0:
+        grad = grad.unsqueeze(dim)
+    if weight is not None:
+        grad = grad * _wide(weight).reshape(classes)
+    target = target.unsqueeze(dim)
+    numbers = torch.arange(scores.shape[dim], device=scores.device)
+    hit = (numbers.reshape(classes) == target) & (target != ignore_index)
+    return torch.where(hit, -grad, 0).to(scores.dtype)
+
+
+# Windows that an element may be in; with more, PyTorch's kernel is better.
+_MOST_WINDOWS = 25
+
+
+def _windows(size, results, kernel, stride, padding, dilation, device):
+    """[(the number of a window, whether there is one)] for the windows that
+    elements 0 … size - 1 of a dimension may be in, each as a tensor."""
+    last = torch.div(torch.arange(size, device=device) + padding, stride,
+                     rounding_mode="floor")
+    extent = (kernel - 1) * dilation + 1
+    found = [last - back for back in range(-(-extent // stride))]
+    return [(one.clamp(0, results - 1), (one >= 0) & (one < results))
+            for one in found]
+
+
+def _max_pool2d_backward(grad, tensor, kernel_size, stride, padding, dilation,
+                         ceil_mode, indices):
+    """Each element looks at the windows that it is in, instead of being
+    written by index: (…, height, width)."""
+    kernel, stride, padding, dilation = (
+        [*one] * (2 // len(one)) for one in (
+            kernel_size, stride or kernel_size, padding, dilation))
+    rows, columns = (
+        _windows(tensor.shape[d], grad.shape[d], kernel[d], stride[d],
+                 padding[d], dilation[d], grad.device) for d in (-2, -1))
+    if len(rows) * len(columns) > _MOST_WINDOWS:
+        raise NotDecomposed("the windows of a maximum overlap much")
+    height, width = tensor.shape[-2:]
+    places = torch.arange(height * width, device=grad.device).reshape(
+        height, width)
+    total = 0
+    for row, row_there in rows:
+        for column, column_there in columns:
+            here = (indices[..., row[:, None], column] == places) & (
+                row_there[:, None] & column_there)
+            total = total + torch.where(
+                here, _wide(grad[..., row[:, None], column]), 0)
+    return total.to(tensor.dtype)
+
+
 _LATE = {
     "gelu": _gelu,
+    "max_pool2d_with_indices_backward": _max_pool2d_backward,
     "native_group_norm": _group_norm,
     "copy": _copy,
+    "nll_loss2d_backward": _nll_loss_backward,
+    "nll_loss_backward": _nll_loss_backward,
     "select_backward": _select_backward,
     "slice_backward": _slice_backward,
     "slice_scatter": _slice_scatter,
@@ -278,8 +344,9 @@ def late():
 # Kept whole by `early`: `late` or torch/forms.py has a better form of them.
 _KEPT = ("_scaled_dot_product_flash_attention_for_cpu",
          "scaled_dot_product_attention", "native_group_norm",
-         "select_backward", "slice_backward", "select_scatter",
-         "slice_scatter", "native_dropout_backward")
+         "nll_loss_backward", "nll_loss2d_backward", "select_backward",
+         "slice_backward", "select_scatter", "slice_scatter",
+         "native_dropout_backward")
 
 
 @functools.lru_cache(maxsize=None)

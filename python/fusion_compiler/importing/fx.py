@@ -5,7 +5,7 @@
 
 Every operation of the text has the FX node that it came from as its location:
 the file is the node's name (`mark_nodes`), so that an error of torch-mlir or of
-the compiler tells the node (`failing_node`).
+the compiler tells the node (`failing_nodes`).
 """
 
 import contextlib
@@ -16,6 +16,9 @@ import torch
 
 from fusion_compiler.errors import FusionError
 from fusion_compiler.importing import calls, tm_tensor, torch_mlir
+
+# The place of what is about a graph as a whole; no node has such a name.
+WHOLE = "<graph>"
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -39,6 +42,14 @@ def _importer():
 def name_of(node):
     """The name of a node, or the one that it had before copies renamed it."""
     return node.meta.get("fusion_node", node.name)
+
+
+def is_function(node):
+    """Whether a node is an operation that gives the same for the same."""
+    return (node.op == "call_function"
+            and isinstance(node.target, torch._ops.OpOverload)
+            and torch.Tag.nondeterministic_seeded not in node.target.tags
+            and not node.target._schema.is_mutable)
 
 
 def mark_nodes(graph):
@@ -83,21 +94,31 @@ def to_torch_dialect(graph, name="main"):
         function.attributes["torch.assume_strict_symbolic_shapes"] = (
             ir.UnitAttr.get())
         calls.declare(ir, importer.module)
-    return importer.module.operation.get_asm(enable_debug_info=True)
+    text = importer.module.operation.get_asm(enable_debug_info=True)
+    # The importer says that they are where the first node is.
+    place = f'loc("{WHOLE}":1:0)'
+    text = re.sub(r"^  func\.func .*", lambda line: re.sub(
+        r"\bloc\((?:#\w+|\"[^\"]*\":\d+:\d+)\)", place, line.group()), text,
+                  count=1, flags=re.MULTILINE)
+    return re.sub(r"^  \} loc\(#\w+\)$", f"  }} {place}", text,
+                  flags=re.MULTILINE)
 
 
 def to_linalg(text, rounded=()):
     """The torch dialect's text as linalg on tensors; `rounded` are the names
-    of nodes whose products may be made in tf32. Raises FUS-1307."""
+    of nodes whose products may be made in tf32. Raises FUS-1307, with a
+    diagnostic for every operation that torch-mlir does not lower."""
     pipeline = (torch_mlir.from_torch_with_calls() if calls.declared(text)
                 else torch_mlir.FROM_TORCH)
     linalg = tm_tensor.map_scans(
         calls.write(torch_mlir.lower(text, pipeline)))
-    found = torch_mlir.left(linalg, _FOREIGN)
+    # Conversions between the dialects' tensors are left with what they are of.
+    found = (torch_mlir.left(linalg, ("tm_tensor", "torch"))
+             or torch_mlir.left(linalg, ("torch_c",)))
     if found:
-        operation, node = found
-        raise torch_mlir.refused(
-            f"torch-mlir leaves {operation} in the program", node)
+        raise torch_mlir.refused_all(
+            [(f"torch-mlir leaves {operation} in the program", node)
+             for operation, node in found])
     return _allow_tf32(linalg, rounded)
 
 
@@ -112,20 +133,18 @@ def _allow_tf32(linalg, names):
         r"loc(fused<{fusion.contracts = {fusion.tf32}}>[\1])", linalg)
 
 
-# Dialects that torch-mlir lowers to, or fails to lower, beside linalg.
-_FOREIGN = ("tm_tensor", "torch", "torch_c")
-
-
-def failing_node(error, names):
-    """The name of the FX node that an error is about, of those in `names`;
-    None if the error does not tell."""
-    name = getattr(error, "file", "")
-    if name in names:
-        return name
-    for name in re.findall(r'"?([A-Za-z_]\w*)"?:1:0', str(error)):
+def failing_nodes(error, names):
+    """{name of an FX node of those in `names`: why}, for the nodes that an
+    error is about; empty if the error does not tell."""
+    found = {}
+    for one in getattr(error, "diagnostics", ()):
+        if one.severity == "error" and one.file in names:
+            found.setdefault(one.file, one.cause)
+    if found:
+        return found
+    cause = getattr(error, "cause", "")
+    for name in (*re.findall(r'"?([A-Za-z_]\w*)"?:1:0', str(error)),
+                 *_NAME.findall(cause)):
         if name in names:
-            return name
-    for name in _NAME.findall(getattr(error, "cause", "")):
-        if name in names:
-            return name
-    return None
+            return {name: cause or str(error)}
+    return {}

@@ -324,8 +324,9 @@ def _lower(model, nodes):
     text = tm_tensor.map_scans(text)
     left = torch_mlir.left(text, ("tm_tensor", "scf", "torch", "torch_c"))
     if left:
-        raise _Refused(f"{left[0]} of torch-mlir has no lowering to linalg",
-                       nodes.get(left[1]))
+        op, place = left[0]
+        raise _Refused(f"{op} of torch-mlir has no lowering to linalg",
+                       nodes.get(place))
     return text
 
 

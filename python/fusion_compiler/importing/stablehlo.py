@@ -139,7 +139,7 @@ def lower(text):
                                torch_mlir.FROM_STABLEHLO)
     left = torch_mlir.left(lowered, _FOREIGN)
     if left:
-        op, place = left
+        op, place = left[0]
         remedy = _REMEDIES.get(op.split(".")[1],
                                "leave that operation to its own framework")
         raise FusionError.of("FUS-1307", f"{op}{place and f' ({place})'} has "

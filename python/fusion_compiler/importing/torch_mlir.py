@@ -65,27 +65,40 @@ def _first_error(log):
 def refused(cause, place="",
             remedy="leave that operation to its own framework"):
     """FUS-1307, with what the program calls the place as the error's file."""
+    return refused_all([(cause, place)], remedy)
+
+
+def refused_all(reasons, remedy="leave that operation to its own framework"):
+    """FUS-1307 for one or more (cause, place): the first is the error's own,
+    all are its diagnostics."""
+    found = [Diagnostic("error", "FUS-1307", cause, remedy, place)
+             for cause, place in reasons]
+    cause, place = reasons[0]
     where = f"{place}: " if place else ""
     return FusionError(f"{where}FUS-1307: {cause}; {remedy}", "FUS-1307",
-                       cause, remedy, [Diagnostic("error", "FUS-1307", cause,
-                                                  remedy, place)])
+                       cause, remedy, found)
+
+
+_PLACE = re.compile(r'loc\((?:(#loc\d*)|"([^"]*)")')
 
 
 def left(text, dialects):
-    """(an op of dialects that pipelines left in MLIR text, what the program
-    calls it), or None. The second is "" where the text does not say."""
+    """[(an op of dialects that pipelines left in MLIR text, what the program
+    calls it)]. The second is "" where the text does not say."""
     names = "|".join(dialects)
-    found = re.search(rf"^ *(?:%[^=\n]*= )?\"?((?:{names})\.\w+)\b([^\n]*)",
-                      text, re.MULTILINE)
-    if not found:
-        return None
-    # An op with regions says at its end where it is from; so do those in it.
-    place = re.search(r'loc\((#loc\d*|"[^"]*")', text[found.start(2):])
-    name = place.group(1) if place else ""
-    if name.startswith("#"):
-        place = re.search(rf'^{name} = loc\("([^"]*)"', text, re.MULTILINE)
-        name = place.group(1) if place else ""
-    return found.group(1), name.strip('"')
+    result = []
+    for found in re.finditer(rf"^ *(?:%[^=\n]* = )?\"?((?:{names})\.\w+)\b",
+                             text, re.MULTILINE):
+        # An op with regions says at its end where it is from; so do those in
+        # it.
+        place = _PLACE.search(text, found.end())
+        name = (place.group(2) or "") if place else ""
+        if place and place.group(1):
+            place = re.search(rf'^{place.group(1)} = loc\("([^"]*)"', text,
+                              re.MULTILINE)
+            name = place.group(1) if place else ""
+        result.append((found.group(1), name))
+    return result
 
 
 def run(text, pipeline):

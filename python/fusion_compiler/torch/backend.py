@@ -11,12 +11,13 @@ import typing
 import torch
 from functorch.compile import min_cut_rematerialization_partition
 from torch._dynamo.backends.common import aot_autograd
+from torch.utils.checkpoint import CheckpointPolicy
 
 from fusion_compiler.errors import FusionError
 from fusion_compiler.importing import decompositions, fx, torch_mlir
 from fusion_compiler.torch import (culprits, cuda_graphs, forms, partition,
                                    reports)
-from fusion_compiler.torch.parts import Part
+from fusion_compiler.torch.parts import Imported, Part
 
 LOG = logging.getLogger("fusion.torch")
 
@@ -81,8 +82,17 @@ backend.reset = cuda_graphs.reset
 
 
 def _tell_apart(joint, inputs, **options):
-    """(forward, backward) of a graph of both."""
+    """(forward, backward) of a graph of both. What depends on no argument is
+    computed in each that needs it: handed from one to the other it would cost
+    memory, and the backward graph would not know what it is."""
     forms.replace(joint.graph)
+    constant = set()
+    for node in joint.graph.nodes:
+        if fx.is_function(node) and constant.issuperset(
+                node.all_input_nodes):
+            constant.add(node)
+            node.meta.setdefault("recompute",
+                                 CheckpointPolicy.PREFER_RECOMPUTE)
     return min_cut_rematerialization_partition(joint, inputs, **options)
 
 
@@ -96,6 +106,48 @@ def _device(module):
                 devices[0] if devices else torch.device("cpu"))
 
 
+class _Maker:
+    """Makes parts, and remembers them while a graph is split again."""
+
+    def __init__(self, device, options):
+        self.device, self.options = device, options
+        self.imported, self.parts = {}, {}
+
+    def bring_in(self, module):
+        """The Imported of a part."""
+        key = _key(module)
+        if key not in self.imported:
+            self.imported[key] = Imported(module, self.device, self.options)
+        return self.imported[key]
+
+    def is_imported(self, module):
+        return _key(module) in self.imported
+
+    def imports(self, module):
+        """Whether a part can be brought in."""
+        try:
+            self.bring_in(module)
+        except Exception:  # Whatever it is, the part cannot be had.
+            return False
+        return True
+
+    def compile(self, module):
+        """The Part of one that was brought in."""
+        key = _key(module)
+        if key not in self.parts:
+            self.parts[key] = Part(self.imported[key])
+        return self.parts[key]
+
+
+def _key(module):
+    """What tells the parts of one graph from each other."""
+    values = [node.meta["val"]
+              for node in module.graph.find_nodes(op="placeholder")]
+    return str(module.graph), str([
+        (value.dtype, value.shape, value.stride())
+        if isinstance(value, torch.Tensor) else value for value in values])
+
+
 def compile_graph(module, inputs, kind="inference", options=Options(),
                   recorder=None):
     """A callable for a graph of AOTAutograd, and a GraphReport of it. It takes
@@ -104,15 +156,13 @@ def compile_graph(module, inputs, kind="inference", options=Options(),
     if kind == "inference":  # Of others, `_tell_apart` was given the whole.
         forms.replace(module.graph)
     refusals = partition.Refusals(device)
-    packages = {}
+    maker = _Maker(device, options)
     while True:
         fused, names = partition.split(module, refusals)
-        parts = _compile_parts(fused, names, device, options, refusals,
-                               packages)
+        parts = _compile_parts(fused, names, module.graph, refusals, maker)
         if parts is not None:
             break
-    sizes = {name: len([node for node in getattr(fused, name).graph.nodes
-                        if node.op == "call_function"]) for name in names}
+    sizes = {name: len(_operations(getattr(fused, name))) for name in names}
     for name, part in parts.items():
         setattr(fused, name, part)
     _add_report(module, kind, parts, sizes, refusals)
@@ -135,40 +185,58 @@ def _boxed(module):
     return run
 
 
-def _compile_parts(fused, names, device, options, refusals, packages):
+def _operations(module):
+    """{name: node} of a part's operations."""
+    return {fx.name_of(node): node
+            for node in module.graph.nodes if node.op == "call_function"}
+
+
+def _compile_parts(fused, names, graph, refusals, maker):
     """{name: Part}; None where a part was refused something and the graph has
-    to be split again."""
-    parts, refused = {}, False
+    to be split again.
 
-    def fails(module):
-        try:
-            Part(module, device, options, packages)
-            return False
-        except Exception:  # Whatever it is, the part cannot be had.
-            return True
+    Parts are all imported before any is compiled: importing is quick and
+    refuses more.
+    """
+    modules = {name: getattr(fused, name) for name in names}
+    for make, made in ((maker.bring_in, maker.imported),
+                       (maker.compile, maker.parts)):
+        parts = {}
+        for name, module in modules.items():
+            try:
+                parts[name] = make(module)
+            except Exception as error:  # It must not end the user's program.
+                LOG.info("%s: %s", name, error)
+                _refuse(module, graph, error, refusals, maker)
+        if len(parts) < len(names):
+            return None
+    return parts
 
-    for name in names:
-        module = getattr(fused, name)
-        try:
-            parts[name] = Part(module, device, options, packages)
-        except Exception as error:  # A part must not end the user's program.
-            _refuse(module, error, fails, refusals)
-            refused = True
-    return None if refused else parts
+
+def _refuse(module, graph, error, refusals, maker):
+    """Leaves to PyTorch what an error is about.
+
+    Where the error does not tell, and the part cannot be imported, that is
+    searched. If it can, no operation alone may be at fault, and the part is cut
+    in two, of which one at least may do without the error.
+    """
+    nodes = _operations(module)
+    reasons = {name: reason
+               for name, reason in fx.failing_nodes(error, nodes).items()
+               if not refusals.is_refused(name)}  # And yet it was in a part.
+    reason = _first_line(getattr(error, "cause", "") or str(error))
+    if not reasons and not maker.is_imported(module) and refusals.may_search():
+        culprit = culprits.find(module, lambda part: not maker.imports(part))
+        reasons = {fx.name_of(culprit): reason}
+    for name, own in reasons.items():
+        refusals.refuse_alike(name, graph, _first_line(own))
+    if not reasons and not refusals.cut(module, graph, len(maker.parts)):
+        for name in nodes:
+            refusals.refuse(name, reason)
 
 
-def _refuse(module, error, fails, refusals):
-    """Leaves to PyTorch what of a part an error is about."""
-    reason = getattr(error, "cause", "") or str(error)
-    nodes = [fx.name_of(node) for node in module.graph.nodes
-             if node.op == "call_function"]
-    culprit = fx.failing_node(error, nodes)
-    if culprit is None or refusals.is_refused(culprit):
-        culprit = (fx.name_of(culprits.find(module, fails))
-                   if refusals.may_search() else None)
-    LOG.info("%s: %s", culprit or "a whole part", error)
-    for node in [culprit] if culprit else nodes:
-        refusals.refuse(node, reason.strip().split("\n")[0][:300])
+def _first_line(reason):
+    return reason.strip().split("\n")[0][:300]
 
 
 def _add_report(module, kind, parts, sizes, refusals):

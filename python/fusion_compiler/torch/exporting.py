@@ -9,7 +9,7 @@ from fusion_compiler.errors import FusionError
 from fusion_compiler.importing import decompositions
 from fusion_compiler.torch import forms, partition
 from fusion_compiler.torch.backend import Options
-from fusion_compiler.torch.parts import Part
+from fusion_compiler.torch.parts import Imported, Part
 
 
 def _not_exported(cause):
@@ -48,8 +48,8 @@ def export(program, path=None, *, target="sm_90a", fast_numerics=False):
     forms.replace(module.graph)
     _check(module.graph)
     try:
-        part = Part(module, torch.device("cpu"),
-                    Options(target, fast_numerics), {})
+        part = Part(Imported(module, torch.device("cpu"),
+                             Options(target, fast_numerics)))
     except FusionError as error:
         raise _not_exported(f"{error.file or 'the program'}: "
                             f"{error.cause}") from error

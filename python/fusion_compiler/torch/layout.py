@@ -15,8 +15,8 @@ from torch.fx.experimental.symbolic_shapes import (
     guard_or_false, statically_known_true)
 
 
-def _known(size):
-    """A number to sort by, for a stride that may be symbolic."""
+def known(size):
+    """A number to sort by, for a size that may be symbolic."""
     if isinstance(size, int):
         return size
     hint = getattr(size.node, "hint", None)
@@ -67,7 +67,7 @@ def of(tensor):
                      and strides[d] == 0 and not _is_one(sizes[d]))
     # A dimension of one element may have any stride: it stays beside the
     # dimension that it was written beside.
-    place = {d: _known(strides[d]) for d in dims}
+    place = {d: known(strides[d]) for d in dims}
     for d in reversed(dims):
         if _is_one(sizes[d]) or d in repeated:
             place[d] = place[d + 1] if d + 1 < len(sizes) else 0

@@ -8,14 +8,17 @@ refused, and what torch-mlir or the compiler refuses in it is refused by its
 node's name, with the reason, and the parts are formed again.
 """
 
+import itertools
 import operator
 
 import torch
-from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.infra.partitioner import (CapabilityBasedPartitioner,
+                                               Partition)
 from torch.fx.passes.operator_support import OperatorSupportBase
 
 from fusion_compiler import tensors
 from fusion_compiler.importing import fx
+from fusion_compiler.torch import layout
 
 aten = torch.ops.aten
 
@@ -35,8 +38,11 @@ VIEWS = frozenset(
 _EMPTY = frozenset((aten.empty.memory_format, aten.empty_strided.default,
                     aten.empty_like.default, aten.new_empty.default))
 
-# How many operations of a graph are looked for by compiling parts of a part.
-_SEARCHES = 4
+# To find one operation of some hundreds takes as many cuts.
+_CUTS_BY_SUCCESS = 8
+
+# How many operations of a graph are looked for by importing parts of a part.
+_SEARCHES = 8
 
 # The reasons of what is no operation of the program's: what is computed on the
 # host, and no tensor, and the seeds of random numbers.
@@ -52,15 +58,56 @@ def values_of(node):
     return value if isinstance(value, (tuple, list)) else (value,)
 
 
+def _description(node):
+    """What an operation computes, but for the values of its operands."""
+    def describe(operand):
+        return [(value.dtype, value.shape, value.stride())
+                if isinstance(value, torch.Tensor) else value
+                for value in values_of(operand)]
+    return str(torch.fx.node.map_arg((node.args, dict(node.kwargs)), describe))
+
+
 class Refusals:
     """{name of a node: why it is left to PyTorch}, and the general reasons."""
 
     def __init__(self, device):
         self.device, self.by_name = device, {}
         self.searches = 0
+        # Names of the operations that begin a part of their own.
+        self.cuts = set()
 
     def refuse(self, name, reason):
         self.by_name[name] = reason
+
+    def refuse_alike(self, name, graph, reason):
+        """Refuses an operation of `graph`, and those that are the same on
+        operands of the same types and sizes, as in the layers of a network:
+        were each found by itself, all others would be compiled as often."""
+        nodes = {fx.name_of(node): node for node in graph.nodes}
+        wanted = _description(nodes[name])
+        for other, node in nodes.items():
+            if node.target == nodes[name].target and (
+                    _description(node) == wanted):
+                self.refuse(other, reason)
+
+    def cut(self, part, graph, successes):
+        """Makes two parts of one of `graph`, where other parts went well so
+        many times; False if it is not to be cut."""
+        place = {fx.name_of(node): number
+                 for number, node in enumerate(graph.nodes)}
+        nodes = sorted((node for node in part.graph.nodes
+                        if node.op == "call_function"),
+                       key=lambda node: place[fx.name_of(node)])
+        # What refuses everything is not searched for.
+        if (len(self.cuts) >= _CUTS_BY_SUCCESS * (successes + 1)
+                or len([node for node in nodes if computes(node)]) < 2):
+            return False
+        crossing = _bytes_crossing(nodes)
+        middle = range(max(1, len(nodes) // 3),
+                       max(2, -(-len(nodes) * 2 // 3)))
+        best = min(middle, key=crossing.__getitem__)
+        self.cuts.add(fx.name_of(nodes[best]))
+        return True
 
     def is_refused(self, name):
         return name in self.by_name
@@ -151,7 +198,8 @@ def split(module, refusals):
     module = torch.fx.GraphModule(module, copy_graph(module.graph))
     partitioner = CapabilityBasedPartitioner(
         module, _Support(refusals), allows_single_node_partition=True)
-    partitions = partitioner.propose_partitions()
+    partitions = [piece for one in partitioner.propose_partitions()
+                  for piece in _pieces(one, module.graph, refusals.cuts)]
     for one in partitions:
         _trim(one)
     partitions = [one for one in partitions
@@ -177,6 +225,40 @@ def copy_graph(graph):
         mapping[node].meta["fusion_node"] = node.name
     copy._codegen = graph._codegen
     return copy
+
+
+def _pieces(partition, graph, cuts):
+    """A partition cut before the operations named. Nothing leads from a later
+    piece to an earlier one, since they are in the order of the graph."""
+    pieces, place = [[]], {}
+    for node in graph.nodes:
+        if node not in partition.nodes:
+            continue
+        if fx.name_of(node) in cuts:
+            pieces.append([])
+        # What an operation gives goes from part to part item by item.
+        place[node] = (place.get(node.args[0], len(pieces) - 1)
+                       if node.target is operator.getitem
+                       else len(pieces) - 1)
+        pieces[place[node]].append(node)
+    return [Partition(number, nodes) for number, nodes in enumerate(pieces)
+            if nodes]
+
+
+def _bytes_crossing(nodes):
+    """For each place before one of the nodes, in order, the bytes of results
+    of earlier ones that it or a later one reads."""
+    place = {node: number for number, node in enumerate(nodes)}
+    changes = [0] * (len(nodes) + 1)
+    for number, node in enumerate(nodes):
+        last = max((place[user] for user in node.users if user in place),
+                   default=number)
+        size = sum(layout.known(value.numel()) * value.element_size()
+                   for value in values_of(node)
+                   if isinstance(value, torch.Tensor))
+        changes[number + 1] += size
+        changes[last + 1] -= size
+    return list(itertools.accumulate(changes))
 
 
 def _trim(partition):

@@ -12,7 +12,8 @@ from torch.fx.traceback import preserve_node_meta
 
 from fusion_compiler import cache, compiler
 from fusion_compiler.errors import FusionError
-from fusion_compiler.importing import decompositions, fx, simplify
+from fusion_compiler.importing import (decompositions, fx, known_places,
+                                       simplify)
 from fusion_compiler.package import Package
 from fusion_compiler.torch import layout, precision
 
@@ -28,9 +29,21 @@ def _is_tensor(value):
 
 class _Interpreter(torch.fx.Interpreter):
     """Runs a part on stand-ins, whose strides may not be those of the part:
-    what was a view is a reshape."""
+    what was a view is a reshape. What `sums` has is read, not written."""
+
+    def __init__(self, module, sums):
+        super().__init__(module)
+        self.sums, self.tables, self.node = sums, {}, None
+
+    def run_node(self, node):
+        self.node = node
+        return super().run_node(node)
 
     def call_function(self, target, args, kwargs):
+        if self.node in self.sums:
+            base, _, values = args[:3]
+            return known_places.add(base, self.sums[self.node],
+                                    self.tables[self.node], values)
         if target is torch.ops.aten.view.default:
             target = torch.ops.aten.reshape.default
         return super().call_function(target, args, kwargs)
@@ -59,9 +72,16 @@ class Traced:
 
     def _trace(self, module):
         fx.mark_nodes(module.graph)
-        interpreter = _Interpreter(module)
+        sums = known_places.find(module.graph)
+        tables = [one.table for reads in sums.values() for one in reads
+                  if one.table is not None]
+        interpreter = _Interpreter(module, sums)
 
         def program(*arrays):
+            rest = iter(arrays[len(self.inputs):])
+            interpreter.tables = {
+                node: [None if one.table is None else next(rest)
+                       for one in reads] for node, reads in sums.items()}
             tensors = [
                 one.tensor(array, example.shape) if one else array
                 for array, one, example in zip(arrays, self.inputs,
@@ -73,13 +93,14 @@ class Traced:
                     for one, result in zip(self.outputs, results)]
 
         mode = _fake_mode(self.examples + self.results)
-        arrays = self.examples
         with mode, preserve_node_meta():
             arrays = [one.array(example) if one else example
                       for one, example in zip(self.inputs, self.examples)]
+            arrays += [mode.from_tensor(table, static_shapes=True)
+                       .to(self.results[0].device) for table in tables]
             traced = make_fx(program, decomposition_table=decompositions.late(),
                              tracing_mode="real")(*arrays)
-        return traced.graph, self._take_constants(traced)
+        return traced.graph, tables + self._take_constants(traced)
 
     def _take_constants(self, traced):
         """Tensors that the program holds become inputs behind the others."""
@@ -92,7 +113,8 @@ class Traced:
                 new = graph.placeholder(f"constant_{len(constants)}")
             new.meta = dict(node.meta)
             new.meta["val"] = _fake_mode(self.examples + self.results
-                                         ).from_tensor(value)
+                                         ).from_tensor(value,
+                                                       static_shapes=True)
             node.replace_all_uses_with(new)
             graph.erase_node(node)
             constants.append(value.contiguous())
@@ -112,34 +134,60 @@ class Traced:
                 self.graph.erase_node(node)
 
 
-class Part(torch.nn.Module):
-    """A compiled part: called with PyTorch's tensors and sizes, it gives the
-    list of its results, on the current stream.
+class Imported:
+    """A part as MLIR, or as the package that was kept of it before.
 
-    `packages` remembers packages by their programs while a graph is split
-    more than once.
+    `data` is that package's bytes or None, and then `linalg` is the text.
+    Raises FUS-1307 for what torch-mlir does not take.
     """
 
-    def __init__(self, module, device, options, packages):
+    def __init__(self, module, device, options):
+        start = time.perf_counter()
+        self.device, self.options = device, options
+        self.target = _target(device, options)
+        self.traced = Traced(module)
+        program = fx.to_torch_dialect(self.traced.graph)
+        rounded = precision.rounded(module.graph, device)
+        self.key = cache.key("torch", program, self.target,
+                             options.fast_numerics, rounded)
+        self.data = cache.find(self.key)
+        self.linalg = None if self.data else fx.to_linalg(program, rounded)
+        self.seconds = time.perf_counter() - start
+
+    def compile(self):
+        """The Package."""
+        device = _device_name(self.device)
+        if self.data is not None:
+            return Package(self.data, device)
+        package = compiler.compile(self.linalg, target=self.target,
+                                   device=device, file_name="graph",
+                                   fast_numerics=self.options.fast_numerics)
+        cache.keep(self.key, package.data)
+        return package
+
+
+class Part(torch.nn.Module):
+    """A compiled part: called with PyTorch's tensors and sizes, it gives the
+    list of its results, on the current stream."""
+
+    def __init__(self, imported):
         super().__init__()
         start = time.perf_counter()
-        traced = Traced(module)
+        traced = imported.traced
         self.layouts, self.used = traced.inputs, traced.used
         self.num_inputs = len(traced.inputs)
-        self.constants = [constant.to(device) for constant in traced.constants]
-        program = (fx.to_torch_dialect(traced.graph),
-                   precision.rounded(module.graph, device))
-        if program not in packages:
-            packages[program] = _compile(*program, device, options)
-        self.package, self.cached = packages[program]
-        self.entry = next(iter(self.package.on(_device_name(device))
+        self.constants = [constant.to(imported.device)
+                          for constant in traced.constants]
+        self.package = imported.compile()
+        self.cached = imported.data is not None
+        self.entry = next(iter(self.package.on(_device_name(imported.device))
                                .entries.values()))
         orders = [_order(traced.inputs[number])
                   if number < self.num_inputs else None
                   for number in self.used]
         self.launch = self.entry.launcher(
             orders, [_order(one) for one in traced.outputs])
-        self.seconds = time.perf_counter() - start
+        self.seconds = imported.seconds + time.perf_counter() - start
 
     def forward(self, *inputs):
         values = []
@@ -175,19 +223,3 @@ def _target(device, options):
         from fusion_compiler.devices import Device
         return Device.open(_device_name(device)).target()
     return "sm_90a"
-
-
-def _compile(program, rounded, device, options):
-    """(package, whether it was kept from before)"""
-    target = _target(device, options)
-    name = cache.key("torch", program, target, options.fast_numerics, rounded)
-    data = cache.find(name)
-    if data is not None:
-        return Package(data, _device_name(device)), True
-    linalg = fx.to_linalg(program, rounded)
-    package = compiler.compile(linalg, target=target,
-                               device=_device_name(device),
-                               file_name="graph",
-                               fast_numerics=options.fast_numerics)
-    cache.keep(name, package.data)
-    return package, False

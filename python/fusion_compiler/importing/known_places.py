@@ -1,0 +1,143 @@
+# Part of the Fusion project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Sums into places that the program alone tells.
+
+`index_put` adds values to the places that indices name. Where these depend on
+no argument, as in the gradients of enlarged or padded images and of embeddings
+of positions, each place knows the values that it gets: it reads them.
+"""
+
+import dataclasses
+import typing
+
+import torch
+from torch._subclasses.fake_tensor import unset_fake_temporarily
+
+from fusion_compiler.importing import fx
+
+aten = torch.ops.aten
+
+# Elements of indices that are computed while a graph is imported.
+_MOST_ELEMENTS = 1 << 20
+# Values that one place may get; with more, its sum is better written.
+_MOST_VALUES = 64
+
+
+@dataclasses.dataclass(frozen=True)
+class Reads:
+    """Along a dimension, each of `places` gets `each` values: place i those
+    that `table[i]` has, of which -1 is none; without a table, i * each up to
+    (i + 1) * each."""
+    dim: int
+    places: int
+    each: int
+    table: typing.Optional[torch.Tensor] = None
+
+    def sum(self, values, table):
+        """What the places get; `table` is this one's on the values' device."""
+        rest = [1] * (values.dim() - 1 - self.dim)
+        shape = [*values.shape]
+        shape[self.dim:self.dim + 1] = [self.places, self.each]
+        if table is not None:
+            table = table.reshape(-1, *rest)
+            values = values.index_select(self.dim,
+                                         table.clamp(min=0).flatten())
+            values = torch.where(table >= 0, values, 0)
+        return values.reshape(shape).sum(self.dim + 1)
+
+
+def _reads(dim, index, places):
+    """The Reads of values whose places along a dimension are the numbers in
+    `index`; None where a place gets too many."""
+    index = torch.where(index < 0, index + places, index)
+    counts = torch.bincount(index, minlength=places)
+    each = int(counts.max())
+    order = index.argsort(stable=True)
+    if bool((counts == each).all()) and bool(
+            (order == torch.arange(len(order))).all()):
+        return Reads(dim, places, each)
+    if each > _MOST_VALUES:
+        return None
+    table = torch.full((places, each), -1)
+    starts = counts.cumsum(0) - counts
+    row = index[order]
+    table[row, torch.arange(len(order)) - starts[row]] = order
+    return Reads(dim, places, each, table)
+
+
+def _value(node, values):
+    """The tensor of a node that depends on no argument, on the CPU; None for
+    others. `values` remembers."""
+    if node not in values:
+        values[node] = _compute(node, values)
+    return values[node]
+
+
+def _compute(node, values):
+    if not fx.is_function(node):
+        return None
+    result = node.meta["val"]
+    if (not isinstance(result, torch.Tensor)
+            or not isinstance(result.numel(), int)
+            or result.numel() > _MOST_ELEMENTS
+            or any(_value(one, values) is None
+                   for one in node.all_input_nodes)):
+        return None
+    args, kwargs = torch.fx.node.map_arg((node.args, dict(node.kwargs)),
+                                         values.__getitem__)
+    if "device" in kwargs:
+        kwargs = {**kwargs, "device": torch.device("cpu")}
+    return node.target(*args, **kwargs)
+
+
+def _separate(node, values):
+    """[Reads] of an index_put each of whose indices has a dimension of the
+    values for itself; None for others."""
+    base, indices, source = node.args[:3]
+    shape, given = (one.meta["val"].shape for one in (base, source))
+    dims = [d for d, one in enumerate(indices) if one is not None]
+    known = [_value(indices[d], values) for d in dims]
+    if (dims != list(range(dims[0], dims[-1] + 1)) or len(given) != len(shape)
+            or any(one is None or one.dtype == torch.bool for one in known)
+            or any(shape[d] != given[d] for d in range(len(shape))
+                   if d not in dims)):
+        return None
+    result = []
+    for d, one in zip(dims, known):
+        alone = [1] * len(dims)
+        alone[d - dims[0]] = one.numel()
+        own = [1] * (len(dims) - one.dim()) + [*one.shape]
+        if (own != alone or given[d] != one.numel() or not one.numel()
+                or not isinstance(shape[d], int)):
+            return None
+        reads = _reads(d, one.flatten(), shape[d])
+        if reads is None:
+            return None
+        result.append(reads)
+    return result
+
+
+def find(graph):
+    """{node: [Reads]} of the sums of a graph of ATen operations that can be
+    read, one dimension after the other."""
+    values, found = {}, {}
+    with unset_fake_temporarily():
+        for target in (aten.index_put.default, aten._unsafe_index_put.default):
+            for node in graph.find_nodes(op="call_function", target=target):
+                accumulates = node.args[3:] == (True,)
+                reads = _separate(node, values) if accumulates else None
+                if reads:
+                    found[node] = reads
+    return found
+
+
+def add(base, reads, tables, values):
+    """`index_put` of `find`: base and values as it has them; `tables` are
+    those of the reads."""
+    total = values
+    if values.is_floating_point():
+        total = values.to(torch.promote_types(values.dtype, torch.float32))
+    for one, table in zip(reads, tables):
+        total = one.sum(total, table)
+    return (base + total).to(base.dtype)
