@@ -14,8 +14,9 @@ by CUDA events, calls back to back; `graph`, the same of a CUDA graph of the
 call, so that nothing of the host is in it; the seconds of the first call; the
 greatest memory beyond what was there; the error, as the greatest root mean
 square, over results (and gradients), of the difference to float32's, relative.
-A training step is the forward pass, the mean square of its results, and the
-backward pass.
+A training step is the forward pass, the loss (of a block the mean square of
+its results), and the backward pass. Without NAME all blocks are measured;
+"models" stands for all models.
 
 With --cold only the first call is timed, in a process of its own with empty
 caches for each network and backend: what a program waits for once.
@@ -37,6 +38,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 import fusion_compiler.torch as fusion_torch  # noqa: E402
 from architectures.blocks import BLOCKS  # noqa: E402
+from architectures.models import MODELS  # noqa: E402
 
 TYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
 COMPILERS = {
@@ -75,11 +77,18 @@ class Network:
 
     def __init__(self, name, dtype, training):
         torch.manual_seed(1)
-        model, inputs = BLOCKS[name].make("real")
+        with torch.device("cuda"):
+            if name in BLOCKS:
+                model, inputs = BLOCKS[name].make("real")
+            elif training:
+                model, inputs = MODELS[name].make_step("real")
+            else:
+                model, inputs = MODELS[name].make("real")
         self.name, self.training = name, training
-        self.model = model.cuda().to(dtype).train(training)
-        self.inputs = [one.cuda().to(dtype) if one.is_floating_point()
-                       else one.cuda() for one in inputs]
+        self.gives_loss = training and name in MODELS
+        self.model = model.to(dtype).train(training)
+        self.inputs = [one.to(dtype) if one.is_floating_point() else one
+                       for one in inputs]
 
     def call(self, function, inputs=None):
         """A function of no arguments that runs `function` once."""
@@ -92,7 +101,9 @@ class Network:
         def step():
             self.model.zero_grad(set_to_none=True)
             results = flat(function(*inputs))
-            sum(one.float().square().mean() for one in results).backward()
+            loss = (results[0] if self.gives_loss else sum(
+                one.float().square().mean() for one in results))
+            loss.backward()
             return results + [one.grad for one in self.model.parameters()]
         return step if self.training else forward
 
@@ -262,6 +273,8 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     backends = [*filter(None, options.peers.split(",")), "fusion"]
     names = options.names or list(BLOCKS)
+    if "models" in names:
+        names = list(MODELS)
     if options.first:
         print(first_call(Network(names[0], TYPES[options.dtype],
                                  options.training), options.first))
