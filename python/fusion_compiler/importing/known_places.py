@@ -49,8 +49,10 @@ class Reads:
 
 def _reads(dim, index, places):
     """The Reads of values whose places along a dimension are the numbers in
-    `index`; None where a place gets too many."""
+    `index`; None where a place gets too many or is none."""
     index = torch.where(index < 0, index + places, index)
+    if not 0 <= int(index.min()) <= int(index.max()) < places:
+        return None
     counts = torch.bincount(index, minlength=places)
     each = int(counts.max())
     order = index.argsort(stable=True)
@@ -88,7 +90,7 @@ def _compute(node, values):
                                          values.__getitem__)
     if "device" in kwargs:
         kwargs = {**kwargs, "device": torch.device("cpu")}
-    return node.target(*args, **kwargs)
+    return node.target(*args, **kwargs).cpu()
 
 
 def _separate(node, values):
