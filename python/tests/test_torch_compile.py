@@ -286,6 +286,17 @@ class ExportTest(CompileTest):
             np.testing.assert_allclose(result, module(x).detach().numpy(),
                                        rtol=1e-5, atol=2e-6)
 
+    def test_operations_are_taken_apart(self):
+        class Product(torch.nn.Module):
+            def forward(self, x, y, z):
+                return torch.addmv(z, x, y)
+        inputs = torch.randn(3, 4), torch.randn(4), torch.randn(3)
+        package = fusion_torch.export(torch.export.export(Product(), inputs))
+        torch.testing.assert_close(package["main"](*inputs),
+                                   Product()(*inputs))
+        self.check_same(Product(), *inputs)
+        self.assertEqual(self.fallbacks(), set())
+
     def test_what_cannot_be_one_package(self):
         class Counter(torch.nn.Module):
             def __init__(self):

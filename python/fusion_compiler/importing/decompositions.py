@@ -24,13 +24,11 @@ import math
 
 import torch
 
+from fusion_compiler.importing import corrections
+from fusion_compiler.importing.corrections import NotDecomposed
+from fusion_compiler.importing.corrections import wide as _wide
+
 aten = torch.ops.aten
-
-
-def _wide(tensor):
-    """In f32, if the type is narrower: how kernels compute in between."""
-    return (tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16)
-            else tensor)
 
 
 # --- Attention ---------------------------------------------------------------
@@ -111,10 +109,6 @@ def attention_backward(grad, query, key, value, result, logsumexp, bias=None,
     return (grad_query.to(query.dtype),
             _sum_heads(grad_key, own).to(key.dtype),
             _sum_heads(grad_value, own).to(value.dtype), grad_bias)
-
-
-class NotDecomposed(Exception):
-    """A form of an operation that its decomposition here does not have."""
 
 
 def _without_dropout(probability):
@@ -216,7 +210,7 @@ def _var_mean(tensor, dim=None, *, correction=None, keepdim=False):
         degrees = max(degrees, 0)
     variance = (centred * centred).sum(dims, keepdim) / degrees
     if not keepdim:
-        mean = mean.squeeze(dims)
+        mean = mean.reshape(variance.shape)
     return variance.to(tensor.dtype), mean.to(tensor.dtype)
 
 
@@ -285,12 +279,18 @@ _LATE = {
 def late():
     """{overload: function} for `make_fx` over a part that is imported."""
     table = {}
-    for name, function in _LATE.items():
+    for name, function in {**corrections.TABLE, **_LATE}.items():
         packet, _, overload = name.partition(".")
         packet = getattr(aten, packet, None)
         if packet is not None:
             table[getattr(packet, overload or "default")] = function
     return table
+
+
+def of_pytorch(overload):
+    """PyTorch's own decomposition of an operation, or None. What torch-mlir
+    does not lower may be made of what it does."""
+    return torch._decomp.decomposition_table.get(overload)
 
 
 # Kept whole by `early`: `late` has a better form of them.

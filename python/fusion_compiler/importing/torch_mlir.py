@@ -52,13 +52,22 @@ def folder():
     return pathlib.Path(spec.submodule_search_locations[0])
 
 
+def _plain(message):
+    """What an error of a conversion says, without the operation as MLIR."""
+    failed = re.match(r"failed to legalize operation '([\w.]+)'", message)
+    if not failed:
+        return message
+    name = re.search(r'name = "torch\.([^"]+)"', message)
+    return f"no lowering of {name.group(1) if name else failed.group(1)}"
+
+
 def _first_error(log):
     """(what the program calls the place, the message) of the first error that
     the tool printed."""
     match = re.search(r"^(?:loc\()?\"?([^\"\n]*?)\"?(?::\d+:\d+)?\)?: "
                       r"error: (.*)", log, re.MULTILINE)
     if match:
-        return match.group(1), match.group(2).strip()
+        return match.group(1), _plain(match.group(2).strip())
     return "", log.strip()[:500]
 
 

@@ -101,16 +101,19 @@ def _compile_parts(fused, names, device, options, refusals, packages):
         nodes = {fx.name_of(node): node
                  for node in module.graph.nodes if node.op == "call_function"}
         try:
-            parts[name] = Part(module, device, options, packages)
+            parts[name] = Part(module, device, options, packages,
+                               refusals.taken_apart)
         except Exception as error:  # A part must not end the user's program.
             reason = getattr(error, "cause", "") or str(error)
             culprit = fx.failing_node(error, nodes)
             if refusals.is_refused(culprit):  # And yet it was in a part.
                 culprit = None
             LOG.info("%s: %s", culprit or name, error)
+            refused = True
+            if culprit and refusals.take_apart(nodes[culprit].target):
+                continue
             for node in [culprit] if culprit else nodes:
                 refusals.refuse(node, reason.strip().split("\n")[0][:300])
-            refused = True
     return None if refused else parts
 
 

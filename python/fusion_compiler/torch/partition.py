@@ -34,6 +34,9 @@ VIEWS = frozenset(
 # The reason of what is computed on the host, and no tensor.
 SIZE = "computes a size"
 
+# Where packages run, "cpu" being the emulator.
+_DEVICES = ("cpu", "cuda")
+
 # Functions that a part's subgraph may call beside ATen's.
 _NAMESPACES = ("aten", "prims")
 
@@ -44,10 +47,22 @@ def values_of(node):
 
 
 class Refusals:
-    """{name of a node: why it is left to PyTorch}, and the general reasons."""
+    """{name of a node: why it is left to PyTorch}, and the general reasons.
+
+    `taken_apart`: {operation that torch-mlir or the compiler refused: PyTorch's
+    decomposition of it}, which is tried before a node is refused.
+    """
 
     def __init__(self, device):
-        self.device, self.by_name = device, {}
+        self.device, self.by_name, self.taken_apart = device, {}, {}
+
+    def take_apart(self, target):
+        """Whether an operation has a decomposition that was not yet tried."""
+        function = decompositions.of_pytorch(target)
+        if function is None or target in self.taken_apart:
+            return False
+        self.taken_apart[target] = function
+        return True
 
     def refuse(self, name, reason):
         self.by_name[name] = reason
@@ -81,7 +96,8 @@ class Refusals:
                 and node.target not in decompositions.late()):
             return "draws random numbers from PyTorch's generator"
         for value in (*values_of(node), *(v for arg in node.all_input_nodes
-                                        for v in values_of(arg))):
+                                        for v in values_of(arg)),
+                      *node.args, *node.kwargs.values()):
             reason = self._reason_of_value(value)
             if reason:
                 return reason
@@ -90,13 +106,17 @@ class Refusals:
         return ""
 
     def _reason_of_value(self, value):
+        if isinstance(value, torch.dtype) and (
+                value not in tensors.known_dtypes()):
+            return f"a tensor of {value}"
         if not isinstance(value, torch.Tensor):
             return ""
         if value.layout != torch.strided:
             return f"a tensor of layout {value.layout}"
         if value.is_quantized or value.dtype not in tensors.known_dtypes():
             return f"a tensor of {value.dtype}"
-        if value.device.type != self.device.type:
+        if value.device.type != self.device.type or (
+                value.device.type not in _DEVICES):
             # PyTorch's numbers are tensors of no dimension on the CPU.
             return f"a tensor on {value.device}"
         return ""

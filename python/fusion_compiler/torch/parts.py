@@ -9,10 +9,12 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.traceback import preserve_node_meta
+from torch.utils import _pytree as pytree
 
 from fusion_compiler import cache, compiler
 from fusion_compiler.errors import FusionError
-from fusion_compiler.importing import decompositions, fx, simplify
+from fusion_compiler.importing import (decompositions, fx, simplify,
+                                       torch_mlir)
 from fusion_compiler.package import Package
 from fusion_compiler.torch import layout
 
@@ -28,12 +30,33 @@ def _is_tensor(value):
 
 class _Interpreter(torch.fx.Interpreter):
     """Runs a part on stand-ins, whose strides may not be those of the part:
-    what was a view is a reshape."""
+    what was a view is a reshape. What runs along a dimension of a tensor that
+    has none runs along the only one of an array of one element."""
+
+    def run_node(self, node):
+        try:
+            return super().run_node(node)
+        except decompositions.NotDecomposed as error:
+            raise torch_mlir.refused(str(error), fx.name_of(node)) from error
 
     def call_function(self, target, args, kwargs):
         if target is torch.ops.aten.view.default:
             target = torch.ops.aten.reshape.default
-        return super().call_function(target, args, kwargs)
+        if not _along_nothing(target, args):
+            return super().call_function(target, args, kwargs)
+        results = super().call_function(
+            target, (args[0].reshape(1), *args[1:]), kwargs)
+        return pytree.tree_map(lambda one: one.reshape(()), results)
+
+
+def _along_nothing(target, args):
+    """Whether an operation has a dimension as its second argument, and no
+    dimension in its first."""
+    if not isinstance(target, torch._ops.OpOverload) or len(args) < 2:
+        return False
+    names = [one.name for one in target._schema.arguments[1:2]]
+    return (names in (["dim"], ["dims"]) and _is_tensor(args[0])
+            and args[0].dim() == 0)
 
 
 class Traced:
@@ -41,10 +64,12 @@ class Traced:
     are laid out in memory.
 
     `module` is a GraphModule of ATen operations whose inputs are stand-ins
-    with their values in `meta["val"]`.
+    with their values in `meta["val"]`. `taken_apart`: decompositions beside
+    those of every part.
     """
 
-    def __init__(self, module):
+    def __init__(self, module, taken_apart=None):
+        self.table = {**decompositions.late(), **(taken_apart or {})}
         placeholders = module.graph.find_nodes(op="placeholder")
         self.examples = [node.meta["val"] for node in placeholders]
         outputs = module.graph.output_node().args[0]
@@ -53,6 +78,7 @@ class Traced:
                        for v in self.examples]
         self.outputs = [layout.of(v) for v in self.results]
         self.graph, self.constants = self._trace(module)
+        simplify.fold_constants(self.graph)
         with _fake_mode(self.examples + self.results):
             simplify.join_parts(self.graph)
         self._drop_unused()
@@ -77,7 +103,7 @@ class Traced:
         with mode, preserve_node_meta():
             arrays = [one.array(example) if one else example
                       for one, example in zip(self.inputs, self.examples)]
-            traced = make_fx(program, decomposition_table=decompositions.late(),
+            traced = make_fx(program, decomposition_table=self.table,
                              tracing_mode="real")(*arrays)
         return traced.graph, self._take_constants(traced)
 
@@ -117,13 +143,13 @@ class Part(torch.nn.Module):
     list of its results, on the current stream.
 
     `packages` remembers packages by their programs while a graph is split
-    more than once.
+    more than once; `taken_apart` is as for Traced.
     """
 
-    def __init__(self, module, device, options, packages):
+    def __init__(self, module, device, options, packages, taken_apart=None):
         super().__init__()
         start = time.perf_counter()
-        traced = Traced(module)
+        traced = Traced(module, taken_apart)
         self.layouts, self.used = traced.inputs, traced.used
         self.num_inputs = len(traced.inputs)
         self.constants = [constant.to(device) for constant in traced.constants]
