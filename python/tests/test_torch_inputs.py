@@ -199,7 +199,8 @@ class TensorsTest(ResultsTest):
     def test_no_dimensions(self):
         self.check_same(lambda x: (x * 2, x.sum(), x.sum(0), x.softmax(0),
                                    x.log_softmax(-1), x.cumsum(0), *x.max(0),
-                                   x.argmax(0), x.amax(0), x.prod(-1)),
+                                   x.argmax(0), x.amax(0), x.prod(-1),
+                                   (x * 2).unsqueeze(0) + 1),
                         torch.tensor(2.5))
         self.assertEqual(self.fallbacks(), set())
 

@@ -35,28 +35,54 @@ class _Interpreter(torch.fx.Interpreter):
 
     def run_node(self, node):
         try:
-            return super().run_node(node)
+            result = super().run_node(node)
         except decompositions.NotDecomposed as error:
             raise torch_mlir.refused(str(error), fx.name_of(node)) from error
+        values = node.meta.get("val")
+        if _is_along_nothing(node):
+            result = pytree.tree_map(
+                lambda one, value: one.reshape(value.shape), result, values)
+        if node.op == "call_function":
+            for one, value in zip(pytree.tree_leaves(result),
+                                  pytree.tree_leaves(values)):
+                _check_kind(one, value, node)
+        return result
+
+    def fetch_args_kwargs_from_env(self, node):
+        args, kwargs = super().fetch_args_kwargs_from_env(node)
+        if _is_along_nothing(node):
+            args = args[0].reshape(1), *args[1:]
+        return args, kwargs
 
     def call_function(self, target, args, kwargs):
         if target is torch.ops.aten.view.default:
             target = torch.ops.aten.reshape.default
-        if not _along_nothing(target, args):
-            return super().call_function(target, args, kwargs)
-        results = super().call_function(
-            target, (args[0].reshape(1), *args[1:]), kwargs)
-        return pytree.tree_map(lambda one: one.reshape(()), results)
+        return super().call_function(target, args, kwargs)
 
 
-def _along_nothing(target, args):
+def _check_kind(result, value, node):
+    """Refuses a node whose decomposition gives another kind of tensor."""
+    if not _is_tensor(result) or not _is_tensor(value):
+        return
+    if result.dtype != value.dtype or result.dim() != value.dim() or any(
+            isinstance(size, int) and isinstance(other, int) and size != other
+            for size, other in zip(result.shape, value.shape)):
+        raise torch_mlir.refused(
+            f"its decomposition gives {result.dtype} {list(result.shape)} for "
+            f"{value.dtype} {list(value.shape)}", fx.name_of(node))
+
+
+def _is_along_nothing(node):
     """Whether an operation has a dimension as its second argument, and no
     dimension in its first."""
-    if not isinstance(target, torch._ops.OpOverload) or len(args) < 2:
+    if (not isinstance(node.target, torch._ops.OpOverload)
+            or len(node.args) < 2):
         return False
-    names = [one.name for one in target._schema.arguments[1:2]]
-    return (names in (["dim"], ["dims"]) and _is_tensor(args[0])
-            and args[0].dim() == 0)
+    second = node.target._schema.arguments[1].name
+    first = node.args[0]
+    value = isinstance(first, torch.fx.Node) and first.meta.get("val")
+    return (second in ("dim", "dims") and _is_tensor(value)
+            and value.dim() == 0)
 
 
 class Traced:
