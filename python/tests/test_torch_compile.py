@@ -224,6 +224,31 @@ class GraphsTest(CompileTest):
         self.assertEqual(self.fallbacks(), set())
 
 
+    def test_gradients_of_convolutions(self):
+        """With groups and transposed, which torch-mlir has not, or wrong."""
+        convolution, transposed = torch.nn.Conv2d, torch.nn.ConvTranspose2d
+        for make, channels, options in (
+                (convolution, (6, 4), {"groups": 2}),
+                (convolution, (4, 6), {"groups": 2, "stride": 2}),
+                (convolution, (4, 4), {"groups": 4, "padding": 1}),
+                (convolution, (4, 4), {"groups": 2, "padding": 3}),
+                (transposed, (4, 6), {"groups": 2, "stride": 2}),
+                (transposed, (4, 6), {"stride": 3, "output_padding": 2,
+                                      "padding": 2})):
+            with self.subTest(f"{make.__name__} {options}"):
+                module = make(*channels, 3, **options)
+                x = torch.randn(2, channels[0], 7, 8)
+                grads = torch.randn(module(x).shape)
+                values = x.requires_grad_(), *module.parameters()
+                actual = torch.autograd.grad(self.compile(module)(x), values,
+                                             grads)
+                expected = torch.autograd.grad(module(x), values, grads)
+                for one, other in zip(actual, expected):
+                    torch.testing.assert_close(one, other, rtol=1e-5,
+                                               atol=1e-4)
+        self.assertEqual(self.fallbacks(), set(), str(fusion_torch.report()))
+
+
 class CacheTest(CompileTest):
 
     def test_a_second_process_compiles_nothing(self):

@@ -115,6 +115,8 @@ def _fmin(one, other):
 
 
 def _hardtanh(tensor, low=-1, high=1):
+    if not tensor.is_floating_point():  # The bounds are of its type.
+        return tensor.clamp(int(low), int(high))
     return _clamp(tensor, low, high)
 
 
@@ -233,6 +235,24 @@ def _pow(tensor, exponent):
     return torch.ones_like(square) if result is None else result
 
 
+# --- Memory ------------------------------------------------------------------
+
+def _empty(size, *, dtype=None, device=None, **_):
+    """What nothing has written to may be anything: zeros, which are written
+    nowhere if nobody reads them."""
+    return torch.zeros(size, dtype=dtype, device=device)
+
+
+def _empty_strided(size, stride, *, dtype=None, device=None, **_):
+    """Arrays here are row-major, whatever strides a tensor has."""
+    return torch.zeros(size, dtype=dtype, device=device)
+
+
+def _empty_like(tensor, *, dtype=None, **_):
+    return torch.zeros(tensor.shape, dtype=dtype or tensor.dtype,
+                       device=tensor.device)
+
+
 # --- Floats ------------------------------------------------------------------
 
 def _trunc(tensor):
@@ -268,5 +288,7 @@ TABLE = {
     **dict.fromkeys(_names("bitwise_right_shift", "__rshift__"),
                     _right_shift),
     "pow.Tensor_Scalar": _pow,
+    "empty.memory_format": _empty, "empty_strided": _empty_strided,
+    "empty_like": _empty_like,
     "trunc": _trunc, "logcumsumexp": _logcumsumexp,
 }

@@ -235,6 +235,70 @@ def _group_norm(tensor, weight, bias, batch, channels, rest, groups, eps):
             rstd.squeeze(-1).to(tensor.dtype))
 
 
+def _weight_gradient(grad, tensor, weight, stride, padding, dilation, groups):
+    """The gradient of the weight of a convolution. With groups it is itself a
+    convolution in groups, in which channels and batch change their places and
+    so do strides and dilations."""
+    none = [0] * len(stride)
+    if groups == 1:
+        return aten.convolution_backward(
+            grad, tensor, weight, None, stride, padding, dilation, False, none,
+            groups, [False, True, False])[1]
+    batch, channels, *sizes = tensor.shape
+    own = channels // groups
+    inputs = tensor.reshape(batch, groups, own, *sizes).transpose(
+        0, 2).reshape(own, groups * batch, *sizes)
+    result = aten.convolution(inputs, grad.transpose(0, 1), None, dilation,
+                              padding, stride, False, none, groups)
+    # Where strides left a rest of the input out there is too much.
+    for dim, size in enumerate(weight.shape[2:], 2):
+        result = result.narrow(dim, 0, size)
+    return result.transpose(0, 1)
+
+
+def _tensor_gradient(grad, tensor, weight, stride, padding, dilation, groups):
+    """The gradient of the input of a convolution: the transposed one; without
+    strides that is one with the filters turned round, which torch-mlir has of
+    a channel for each group as well."""
+    border = [d * (k - 1) - p for k, p, d in zip(weight.shape[2:], padding,
+                                                 dilation)]
+    if all(s == 1 for s in stride) and min(border) >= 0:
+        turned = weight.reshape(groups, -1, *weight.shape[1:]).transpose(
+            1, 2).flatten(0, 1).flip(list(range(2, weight.dim())))
+        return aten.convolution(grad, turned, None, stride, border, dilation,
+                                False, [0] * len(stride), groups)
+    rest = [size - ((out - 1) * s - 2 * p + d * (k - 1) + 1)
+            for size, out, k, s, p, d in zip(
+                tensor.shape[2:], grad.shape[2:], weight.shape[2:], stride,
+                padding, dilation)]
+    return aten.convolution(grad, weight, None, stride, padding, dilation,
+                            True, rest, groups)
+
+
+def _convolution_backward(grad, tensor, weight, bias_sizes, stride, padding,
+                          dilation, transposed, output_padding, groups,
+                          wanted):
+    """torch-mlir has those of convolutions that are neither transposed nor in
+    groups. A transposed one is the adjoint of a convolution with the same
+    weight: that of `grad`, and the gradient of its weight with the two tensors
+    exchanged."""
+    if not transposed and groups == 1:
+        return NotImplemented
+    form = stride, padding, dilation, groups
+    results = [None, None, None]
+    if wanted[0]:
+        results[0] = aten.convolution(
+            grad, weight, None, stride, padding, dilation, False,
+            [0] * len(stride), groups) if transposed else _tensor_gradient(
+                grad, tensor, weight, *form)
+    if wanted[1]:
+        one, other = (tensor, grad) if transposed else (grad, tensor)
+        results[1] = _weight_gradient(one, other, weight, *form)
+    if wanted[2]:
+        results[2] = grad.sum([d for d in range(grad.dim()) if d != 1])
+    return tuple(results)
+
+
 def _select_backward(grad, input_sizes, dim, index):
     return aten.select_scatter(grad.new_zeros(input_sizes), grad, dim, index)
 
@@ -266,6 +330,7 @@ _LATE = {
     "_scaled_dot_product_efficient_attention_backward": _efficient_backward,
     "_scaled_dot_product_cudnn_attention": _cudnn,
     "_scaled_dot_product_cudnn_attention_backward": _cudnn_backward,
+    "convolution_backward": _convolution_backward,
     "gelu": _gelu,
     "native_group_norm": _group_norm,
     "select_backward": _select_backward,

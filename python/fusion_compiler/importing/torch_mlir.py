@@ -24,6 +24,8 @@ OLDEST = "20261001"
 # For one pipeline, in seconds: some of its rewrites do not end.
 TIME_LIMIT = 120
 
+_TOO_LONG = "no end after"
+
 # To linalg on tensors, from what each importer begins with.
 FROM_TORCH = ("builtin.module(torchdynamo-export-to-torch-backend-pipeline,"
               "torch-backend-to-linalg-on-tensors-backend-pipeline)")
@@ -52,6 +54,9 @@ def folder():
     return pathlib.Path(spec.submodule_search_locations[0])
 
 
+_CONSTANT = re.compile(r"legalize operation 'torch\.(constant\.|vtensor\.lit)")
+
+
 def _plain(message):
     """What an error of a conversion says, without the operation as MLIR."""
     failed = re.match(r"failed to legalize operation '([\w.]+)'", message)
@@ -66,6 +71,9 @@ def _first_error(log):
     the tool printed."""
     match = re.search(r"^(?:loc\()?\"?([^\"\n]*?)\"?(?::\d+:\d+)?\)?: "
                       r"error: (.*)", log, re.MULTILINE)
+    if match and _CONSTANT.search(match.group(2)):
+        # Constants are merged: their place may be another operation's.
+        return "", "no lowering of an operation"
     if match:
         return match.group(1), _plain(match.group(2).strip())
     return "", log.strip()[:500]
@@ -114,8 +122,13 @@ def run(text, pipeline):
                               input=text, capture_output=True, text=True,
                               errors="replace", timeout=TIME_LIMIT)
     except subprocess.TimeoutExpired:
-        return 1, "", f"error: no end after {TIME_LIMIT} seconds"
+        return 1, "", f"error: {_TOO_LONG} {TIME_LIMIT} seconds"
     return done.returncode, done.stdout, done.stderr
+
+
+def is_time_limit(error):
+    """Whether an error is that a pipeline did not end in time."""
+    return _TOO_LONG in str(error)
 
 
 def lower(text, pipeline):

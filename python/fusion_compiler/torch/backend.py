@@ -96,25 +96,53 @@ def _compile_parts(fused, names, device, options, refusals, packages):
     """{name: Part}; None where a part was refused something and the graph has
     to be split again."""
     parts, refused = {}, False
+
+    def compile_part(module):
+        return Part(module, device, options, packages, refusals.taken_apart)
+
     for name in names:
         module = getattr(fused, name)
-        nodes = {fx.name_of(node): node
-                 for node in module.graph.nodes if node.op == "call_function"}
         try:
-            parts[name] = Part(module, device, options, packages,
-                               refusals.taken_apart)
+            parts[name] = compile_part(module)
         except Exception as error:  # A part must not end the user's program.
-            reason = getattr(error, "cause", "") or str(error)
-            culprit = fx.failing_node(error, nodes)
-            if refusals.is_refused(culprit):  # And yet it was in a part.
-                culprit = None
-            LOG.info("%s: %s", culprit or name, error)
             refused = True
-            if culprit and refusals.take_apart(nodes[culprit].target):
-                continue
-            for node in [culprit] if culprit else nodes:
-                refusals.refuse(node, reason.strip().split("\n")[0][:300])
+            _refuse(module, error, compile_part, refusals)
     return None if refused else parts
+
+
+def _refuse(module, error, compile_part, refusals):
+    """Takes the node apart that a part was refused for, or leaves it to
+    PyTorch; every node of the part where it cannot be told."""
+    nodes = {fx.name_of(node): node for node in module.graph.nodes
+             if node.op == "call_function"}
+    culprit = fx.failing_node(error, nodes)
+    if culprit is None:
+        culprit, error = _search(module, error, compile_part)
+    if refusals.is_refused(culprit):  # And yet it was in a part.
+        culprit = None
+    LOG.info("%s: %s", culprit or "a part", error)
+    if culprit and refusals.take_apart(culprit, nodes[culprit].target):
+        return
+    reason = (getattr(error, "cause", "") or str(error)).strip()
+    for node in [culprit] if culprit else nodes:
+        refusals.refuse(node, reason.split("\n")[0][:300])
+
+
+def _search(module, error, compile_part):
+    """(the node that makes a part fail that did not without it, the error that
+    it fails with): where the error does not tell."""
+    if torch_mlir.is_time_limit(error):
+        return None, error
+    nodes = [node for node in module.graph.nodes if node.op == "call_function"]
+    good, bad = 0, len(nodes)
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        try:
+            compile_part(partition.beginning(module, middle))
+            good = middle
+        except Exception as earlier:
+            bad, error = middle, earlier
+    return fx.name_of(nodes[bad - 1]), error
 
 
 def _add_report(module, kind, parts, sizes, refusals):

@@ -29,7 +29,8 @@ def _compile(module, options):
                         refusals.taken_apart)
         except FusionError as error:
             culprit = fx.failing_node(error, nodes)
-            if not culprit or not refusals.take_apart(nodes[culprit].target):
+            if not culprit or not refusals.take_apart(
+                    culprit, nodes[culprit].target):
                 raise _not_exported(f"{error.file or 'the program'}: "
                                     f"{error.cause}") from error
 

@@ -49,19 +49,19 @@ def values_of(node):
 class Refusals:
     """{name of a node: why it is left to PyTorch}, and the general reasons.
 
-    `taken_apart`: {operation that torch-mlir or the compiler refused: PyTorch's
-    decomposition of it}, which is tried before a node is refused.
+    `taken_apart`: {name of a node that torch-mlir or the compiler refused:
+    PyTorch's decomposition of it}, which is tried before it is left.
     """
 
     def __init__(self, device):
         self.device, self.by_name, self.taken_apart = device, {}, {}
 
-    def take_apart(self, target):
+    def take_apart(self, name, target):
         """Whether an operation has a decomposition that was not yet tried."""
         function = decompositions.of_pytorch(target)
-        if function is None or target in self.taken_apart:
+        if function is None or name in self.taken_apart:
             return False
-        self.taken_apart[target] = function
+        self.taken_apart[name] = function
         return True
 
     def refuse(self, name, reason):
@@ -171,6 +171,22 @@ def copy_graph(graph):
         mapping[node].meta["fusion_node"] = node.name
     copy._codegen = graph._codegen
     return copy
+
+
+def beginning(module, count):
+    """The part of the first `count` nodes of a part, as a GraphModule that
+    returns what nothing in it reads."""
+    graph, mapping = torch.fx.Graph(), {}
+    nodes = [node for node in module.graph.nodes if node.op != "output"]
+    inputs = [node for node in nodes if node.op == "placeholder"]
+    for node in nodes[:len(inputs) + count]:
+        mapping[node] = graph.node_copy(node, mapping.get)
+    results = [node for node in mapping.values()
+               if not node.users and node.op == "call_function"
+               and node.target not in VIEWS
+               and isinstance(node.meta.get("val"), torch.Tensor)]
+    graph.output(tuple(results))
+    return torch.fx.GraphModule(module, graph)
 
 
 def _trim(partition):

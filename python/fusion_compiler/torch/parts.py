@@ -31,13 +31,19 @@ def _is_tensor(value):
 class _Interpreter(torch.fx.Interpreter):
     """Runs a part on stand-ins, whose strides may not be those of the part:
     what was a view is a reshape. What runs along a dimension of a tensor that
-    has none runs along the only one of an array of one element."""
+    has none runs along the only one of an array of one element.
+    `taken_apart` is as for Traced."""
+
+    def __init__(self, module, taken_apart):
+        super().__init__(module)
+        self.taken_apart = taken_apart
 
     def run_node(self, node):
+        self.current = fx.name_of(node)
         try:
             result = super().run_node(node)
         except decompositions.NotDecomposed as error:
-            raise torch_mlir.refused(str(error), fx.name_of(node)) from error
+            raise torch_mlir.refused(str(error), self.current) from error
         values = node.meta.get("val")
         if _is_along_nothing(node):
             result = pytree.tree_map(
@@ -57,6 +63,7 @@ class _Interpreter(torch.fx.Interpreter):
     def call_function(self, target, args, kwargs):
         if target is torch.ops.aten.view.default:
             target = torch.ops.aten.reshape.default
+        target = self.taken_apart.get(self.current, target)
         return super().call_function(target, args, kwargs)
 
 
@@ -90,12 +97,11 @@ class Traced:
     are laid out in memory.
 
     `module` is a GraphModule of ATen operations whose inputs are stand-ins
-    with their values in `meta["val"]`. `taken_apart`: decompositions beside
-    those of every part.
+    with their values in `meta["val"]`. `taken_apart` has by their names the
+    nodes of the part that are written in terms of others, and how.
     """
 
     def __init__(self, module, taken_apart=None):
-        self.table = {**decompositions.late(), **(taken_apart or {})}
         placeholders = module.graph.find_nodes(op="placeholder")
         self.examples = [node.meta["val"] for node in placeholders]
         outputs = module.graph.output_node().args[0]
@@ -103,15 +109,15 @@ class Traced:
         self.inputs = [layout.of(v) if _is_tensor(v) else None
                        for v in self.examples]
         self.outputs = [layout.of(v) for v in self.results]
-        self.graph, self.constants = self._trace(module)
+        self.graph, self.constants = self._trace(module, taken_apart or {})
         simplify.fold_constants(self.graph)
         with _fake_mode(self.examples + self.results):
             simplify.join_parts(self.graph)
         self._drop_unused()
 
-    def _trace(self, module):
+    def _trace(self, module, taken_apart):
         fx.mark_nodes(module.graph)
-        interpreter = _Interpreter(module)
+        interpreter = _Interpreter(module, taken_apart)
 
         def program(*arrays):
             tensors = [
@@ -129,7 +135,7 @@ class Traced:
         with mode, preserve_node_meta():
             arrays = [one.array(example) if one else example
                       for one, example in zip(self.inputs, self.examples)]
-            traced = make_fx(program, decomposition_table=self.table,
+            traced = make_fx(program, decomposition_table=decompositions.late(),
                              tracing_mode="real")(*arrays)
         return traced.graph, self._take_constants(traced)
 
