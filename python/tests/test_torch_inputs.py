@@ -256,6 +256,20 @@ class TensorsTest(ResultsTest):
         self.assertIn("a tensor on meta", str(fusion_torch.report()))
 
 
+class LoweringTest(CompileTest):
+
+    def test_sizes_that_contradict_each_other(self):
+        text = """
+  func.func @main(%arg0: tensor<6x4xf32>) -> tensor<6x2xf32> {
+    %cast = tensor.cast %arg0 : tensor<6x4xf32> to tensor<?x?xf32> loc(#loc1)
+    %cast_0 = tensor.cast %cast : tensor<?x?xf32> to tensor<6x%dxf32> loc(#loc2)
+#loc2 = loc("convolution":1:0)
+"""
+        self.assertEqual(torch_mlir.contradiction(text.replace("%d", "2")),
+                         ("6x4 to 6x2", "convolution"))
+        self.assertIsNone(torch_mlir.contradiction(text.replace("%d", "4")))
+
+
 class ReleasesTest(CompileTest):
 
     def setUp(self):

@@ -105,6 +105,34 @@ def left(text, dialects):
     return found.group(1), name.strip('"')
 
 
+_FUNCTION_OR_CAST = re.compile(
+    r"^ *(?:func\.func|(?P<name>%[\w#]+) = tensor\.cast (?P<source>%[\w#]+) : "
+    r"tensor<(?P<old>[^>]*)> to tensor<(?P<new>[^>]*)>"
+    r"(?: loc\((?P<place>#loc\d*)\))?)", re.MULTILINE)
+
+
+def contradiction(text):
+    """("6x4 to 6x2", what the program calls the place) of casts of a tensor by
+    way of unknown sizes to others than it has, which torch-mlir makes where
+    its lowering is wrong; None if there is none."""
+    sizes = {}
+    for match in _FUNCTION_OR_CAST.finditer(text):
+        if match["name"] is None:  # Names begin anew.
+            sizes.clear()
+            continue
+        old, new = (re.findall(r"(\d+|\?)x", match[side])
+                    for side in ("old", "new"))
+        old = sizes.get(match["source"], old)
+        if any("?" not in (a, b) and a != b for a, b in zip(old, new)):
+            place = re.search(rf'^{match["place"]} = loc\("([^"]*)"', text,
+                              re.MULTILINE)
+            return (f"{'x'.join(old)} to {'x'.join(new)}",
+                    place.group(1) if place else "")
+        sizes[match["name"]] = [a if b == "?" else b
+                                for a, b in zip(old, new)]
+    return None
+
+
 def run(text, pipeline):
     """(exit code, MLIR text, log) of a pipeline of torch-mlir on MLIR text.
 
@@ -144,4 +172,8 @@ def lower(text, pipeline):
     if code:
         place, message = _first_error(log)
         raise refused(f"torch-mlir: {message}", place)
+    wrong = contradiction(lowered)
+    if wrong:
+        sizes, place = wrong
+        raise refused(f"torch-mlir casts a tensor of {sizes}", place)
     return lowered
