@@ -262,14 +262,26 @@ def _trunc(tensor):
     return torch.where(tensor < 0, tensor.ceil(), tensor.floor())
 
 
-def _logcumsumexp(tensor, dim):
-    raise NotDecomposed("torch-mlir sums exponentials that overflow")
-
-
 def _names(function, operator):
     return [*(f"{function}.{form}" for form in (
         "Tensor", "Tensor_Scalar", "Scalar_Tensor")),
         f"{operator}.Tensor", f"{operator}.Scalar"]
+
+
+# --- Forms that are left to PyTorch ------------------------------------------
+
+def _logcumsumexp(tensor, dim):
+    raise NotDecomposed("torch-mlir sums exponentials that overflow")
+
+
+def _embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0,
+                   sparse=False, per_sample_weights=None,
+                   include_last_offset=False, padding_idx=-1):
+    if (per_sample_weights is not None or include_last_offset
+            or padding_idx != -1):
+        raise NotDecomposed("torch-mlir leaves out the weights, the padding "
+                            "and the last offset of bags")
+    return NotImplemented
 
 
 # {ATen operation, with its overload if that is not the default: function}
@@ -290,5 +302,7 @@ TABLE = {
     "pow.Tensor_Scalar": _pow,
     "empty.memory_format": _empty, "empty_strided": _empty_strided,
     "empty_like": _empty_like,
+    "_embedding_bag": _embedding_bag,
+    "_embedding_bag_forward_only": _embedding_bag,
     "trunc": _trunc, "logcumsumexp": _logcumsumexp,
 }

@@ -117,7 +117,7 @@ def _refuse(module, error, compile_part, refusals):
              if node.op == "call_function"}
     culprit = fx.failing_node(error, nodes)
     if culprit is None:
-        culprit, error = _search(module, error, compile_part)
+        culprit, error = _search(module, error, compile_part, refusals)
     if refusals.is_refused(culprit):  # And yet it was in a part.
         culprit = None
     LOG.info("%s: %s", culprit or "a part", error)
@@ -128,11 +128,13 @@ def _refuse(module, error, compile_part, refusals):
         refusals.refuse(node, reason.split("\n")[0][:300])
 
 
-def _search(module, error, compile_part):
+def _search(module, error, compile_part, refusals):
     """(the node that makes a part fail that did not without it, the error that
-    it fails with): where the error does not tell."""
-    if torch_mlir.is_time_limit(error):
+    it fails with): where the error does not tell. (None, the error) where that
+    would take too long."""
+    if torch_mlir.is_time_limit(error) or not refusals.searches:
         return None, error
+    refusals.searches -= 1
     nodes = [node for node in module.graph.nodes if node.op == "call_function"]
     good, bad = 0, len(nodes)
     while bad - good > 1:

@@ -51,15 +51,20 @@ class Refusals:
 
     `taken_apart`: {name of a node that torch-mlir or the compiler refused:
     PyTorch's decomposition of it}, which is tried before it is left.
+    `searches`: how many times more a node may be searched for in a part, each
+    of which compiles the part some ten times.
     """
 
     def __init__(self, device):
         self.device, self.by_name, self.taken_apart = device, {}, {}
+        self.searches, self._hopeless = 6, set()
 
     def take_apart(self, name, target):
         """Whether an operation has a decomposition that was not yet tried."""
         function = decompositions.of_pytorch(target)
-        if function is None or name in self.taken_apart:
+        if name in self.taken_apart:  # To no avail, so nor are others.
+            self._hopeless.add(target)
+        if function is None or target in self._hopeless:
             return False
         self.taken_apart[name] = function
         return True
