@@ -268,6 +268,14 @@ def _names(function, operator):
         f"{operator}.Tensor", f"{operator}.Scalar"]
 
 
+def _vector_norm(tensor, order=2, dim=None, keepdim=False, *, dtype=None):
+    """Powers of narrow types, which overflow, are summed in f32."""
+    if wide(tensor) is tensor or dtype is not None:
+        return NotImplemented
+    return aten.linalg_vector_norm(wide(tensor), order, dim,
+                                   keepdim).to(tensor.dtype)
+
+
 # --- Forms that are left to PyTorch ------------------------------------------
 
 def _logcumsumexp(tensor, dim):
@@ -304,5 +312,6 @@ TABLE = {
     "empty_like": _empty_like,
     "_embedding_bag": _embedding_bag,
     "_embedding_bag_forward_only": _embedding_bag,
+    "linalg_vector_norm": _vector_norm,
     "trunc": _trunc, "logcumsumexp": _logcumsumexp,
 }
