@@ -304,6 +304,31 @@ class GraphsTest(CompileTest):
         self.assertEqual(self.fallbacks(), set())
 
 
+    def test_gradients_of_convolutions(self):
+        """With groups and transposed, which torch-mlir has not, or wrong."""
+        convolution, transposed = torch.nn.Conv2d, torch.nn.ConvTranspose2d
+        for make, channels, options in (
+                (convolution, (6, 4), {"groups": 2}),
+                (convolution, (4, 6), {"groups": 2, "stride": 2}),
+                (convolution, (4, 4), {"groups": 4, "padding": 1}),
+                (convolution, (4, 4), {"groups": 2, "padding": 3}),
+                (transposed, (4, 6), {"groups": 2, "stride": 2}),
+                (transposed, (4, 6), {"stride": 3, "output_padding": 2,
+                                      "padding": 2})):
+            with self.subTest(f"{make.__name__} {options}"):
+                module = make(*channels, 3, **options)
+                x = torch.randn(2, channels[0], 7, 8)
+                grads = torch.randn(module(x).shape)
+                values = x.requires_grad_(), *module.parameters()
+                actual = torch.autograd.grad(self.compile(module)(x), values,
+                                             grads)
+                expected = torch.autograd.grad(module(x), values, grads)
+                for one, other in zip(actual, expected):
+                    torch.testing.assert_close(one, other, rtol=1e-5,
+                                               atol=1e-4)
+        self.assertEqual(self.fallbacks(), set(), str(fusion_torch.report()))
+
+
 class GradientsTest(CompileTest):
     """What PyTorch's own gradients write by index."""
 
@@ -525,6 +550,17 @@ class ExportTest(CompileTest):
             result = fusion.load(path, "emulator")(*weights, x.numpy())
             np.testing.assert_allclose(result, module(x).detach().numpy(),
                                        rtol=1e-5, atol=2e-6)
+
+    def test_operations_are_taken_apart(self):
+        class Product(torch.nn.Module):
+            def forward(self, x, y, z):
+                return torch.addmv(z, x, y)
+        inputs = torch.randn(3, 4), torch.randn(4), torch.randn(3)
+        package = fusion_torch.export(torch.export.export(Product(), inputs))
+        torch.testing.assert_close(package["main"](*inputs),
+                                   Product()(*inputs))
+        self.check_same(Product(), *inputs)
+        self.assertEqual(self.fallbacks(), set())
 
     def test_what_cannot_be_one_package(self):
         class Counter(torch.nn.Module):

@@ -30,13 +30,11 @@ from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from fusion_compiler.importing import foreach
 
+from fusion_compiler.importing import corrections
+from fusion_compiler.importing.corrections import NotDecomposed
+from fusion_compiler.importing.corrections import wide as _wide
+
 aten = torch.ops.aten
-
-
-def _wide(value):
-    """In f32, if the type is narrower: how kernels compute in between."""
-    narrow = getattr(value, "dtype", None) in (torch.float16, torch.bfloat16)
-    return value.float() if narrow else value
 
 
 # --- Attention ---------------------------------------------------------------
@@ -169,7 +167,7 @@ def _var_mean(tensor, dim=None, *, correction=None, keepdim=False):
         degrees = max(degrees, 0)
     variance = (centred * centred).sum(dims, keepdim) / degrees
     if not keepdim:
-        mean = mean.squeeze(dims)
+        mean = mean.reshape(variance.shape)
     return variance.to(tensor.dtype), mean.to(tensor.dtype)
 
 
@@ -194,6 +192,70 @@ def _group_norm(tensor, weight, bias, batch, channels, rest, groups, eps):
     return (result.to(tensor.dtype).reshape(shape),
             mean.reshape(batch, groups).to(tensor.dtype),
             rstd.reshape(batch, groups).to(tensor.dtype))
+
+
+def _weight_gradient(grad, tensor, weight, stride, padding, dilation, groups):
+    """The gradient of the weight of a convolution. With groups it is itself a
+    convolution in groups, in which channels and batch change their places and
+    so do strides and dilations."""
+    none = [0] * len(stride)
+    if groups == 1:
+        return aten.convolution_backward(
+            grad, tensor, weight, None, stride, padding, dilation, False, none,
+            groups, [False, True, False])[1]
+    batch, channels, *sizes = tensor.shape
+    own = channels // groups
+    inputs = tensor.reshape(batch, groups, own, *sizes).transpose(
+        0, 2).reshape(own, groups * batch, *sizes)
+    result = aten.convolution(inputs, grad.transpose(0, 1), None, dilation,
+                              padding, stride, False, none, groups)
+    # Where strides left a rest of the input out there is too much.
+    for dim, size in enumerate(weight.shape[2:], 2):
+        result = result.narrow(dim, 0, size)
+    return result.transpose(0, 1)
+
+
+def _tensor_gradient(grad, tensor, weight, stride, padding, dilation, groups):
+    """The gradient of the input of a convolution: the transposed one; without
+    strides that is one with the filters turned round, which torch-mlir has of
+    a channel for each group as well."""
+    border = [d * (k - 1) - p for k, p, d in zip(weight.shape[2:], padding,
+                                                 dilation)]
+    if all(s == 1 for s in stride) and min(border) >= 0:
+        turned = weight.reshape(groups, -1, *weight.shape[1:]).transpose(
+            1, 2).flatten(0, 1).flip(list(range(2, weight.dim())))
+        return aten.convolution(grad, turned, None, stride, border, dilation,
+                                False, [0] * len(stride), groups)
+    rest = [size - ((out - 1) * s - 2 * p + d * (k - 1) + 1)
+            for size, out, k, s, p, d in zip(
+                tensor.shape[2:], grad.shape[2:], weight.shape[2:], stride,
+                padding, dilation)]
+    return aten.convolution(grad, weight, None, stride, padding, dilation,
+                            True, rest, groups)
+
+
+def _convolution_backward(grad, tensor, weight, bias_sizes, stride, padding,
+                          dilation, transposed, output_padding, groups,
+                          wanted):
+    """torch-mlir has those of convolutions that are neither transposed nor in
+    groups. A transposed one is the adjoint of a convolution with the same
+    weight: that of `grad`, and the gradient of its weight with the two tensors
+    exchanged."""
+    if not transposed and groups == 1:
+        return NotImplemented
+    form = stride, padding, dilation, groups
+    results = [None, None, None]
+    if wanted[0]:
+        results[0] = aten.convolution(
+            grad, weight, None, stride, padding, dilation, False,
+            [0] * len(stride), groups) if transposed else _tensor_gradient(
+                grad, tensor, weight, *form)
+    if wanted[1]:
+        one, other = (tensor, grad) if transposed else (grad, tensor)
+        results[1] = _weight_gradient(one, other, weight, *form)
+    if wanted[2]:
+        results[2] = grad.sum([d for d in range(grad.dim()) if d != 1])
+    return tuple(results)
 
 
 def _select_backward(grad, input_sizes, dim, index):
@@ -307,6 +369,7 @@ def _max_pool2d_backward(grad, tensor, kernel_size, stride, padding, dilation,
 
 
 _LATE = {
+    "convolution_backward": _convolution_backward,
     "gelu": _gelu,
     "max_pool2d_with_indices_backward": _max_pool2d_backward,
     "native_group_norm": _group_norm,
@@ -333,12 +396,18 @@ def late():
     table = {getattr(torch.ops.fusion, name).default: function
              for name, function in OWN.items()}
     table[torch.ops.prims.fma.default] = _fma
-    for name, function in _LATE.items():
+    for name, function in {**corrections.TABLE, **_LATE}.items():
         packet, _, overload = name.partition(".")
         packet = getattr(aten, packet, None)
         if packet is not None:
             table[getattr(packet, overload or "default")] = function
     return table
+
+
+def of_pytorch(overload):
+    """PyTorch's own decomposition of an operation, or None. What torch-mlir
+    does not lower may be made of what it does."""
+    return torch._decomp.decomposition_table.get(overload)
 
 
 # Kept whole by `early`: `late` or torch/forms.py has a better form of them.

@@ -1,7 +1,10 @@
 # Part of the Fusion project, under the Apache License v2.0 with LLVM
 # Exceptions. See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Rewritings of FX graphs that an autograd engine leaves undone.
+"""Rewritings of FX graphs before they are imported.
+
+What is the same for every element of a tensor and known is computed here, by
+PyTorch: torch-mlir's folding of it is not PyTorch's in every case.
 
 The gradient of a tensor whose parts were used apart, as the queries, keys and
 values of one product are, arrives as a sum of tensors that are zero but for one
@@ -11,8 +14,80 @@ part. Where the parts make up the whole, it is their concatenation.
 import operator
 
 import torch
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 aten = torch.ops.aten
+
+# Operations that are pointwise as well, without PyTorch's mark of it.
+_CONVERSIONS = (aten._to_copy.default,
+                torch.ops.prims.convert_element_type.default)
+
+
+def _filled(node):
+    """The number that a node fills a tensor with, or None."""
+    if node.target in (aten.full.default, aten.full_like.default):
+        number = node.args[1]
+        return None if isinstance(number, torch.fx.Node) else number
+    return 0 if _is_zero(node) else None
+
+
+def _is_pointwise(node):
+    return isinstance(node.target, torch._ops.OpOverload) and (
+        torch.Tag.pointwise in node.target.tags
+        or node.target in _CONVERSIONS) and set(node.kwargs) <= {
+            "dtype", "alpha", "rounding_mode", "value"}
+
+
+def _is_empty(value):
+    return any(isinstance(size, int) and size == 0 for size in value.shape)
+
+
+def fold_constants(graph):
+    """Pointwise operations on tensors that are filled with one number become
+    such tensors, and so does what has no elements. Of sizes that PyTorch
+    traces as symbols only what has the sizes of an operand."""
+    known = {}
+    with unset_fake_temporarily():
+        for node in list(graph.nodes):
+            value = node.meta.get("val")
+            if node.op != "call_function" or not isinstance(value,
+                                                            torch.Tensor):
+                continue
+            number = _filled(node)
+            if number is not None:
+                known[node] = torch.full((), number, dtype=value.dtype)
+            elif _is_empty(value):
+                _fill(graph, node, 0)
+            elif (node.all_input_nodes and _is_pointwise(node)
+                  and all(one in known for one in node.all_input_nodes)):
+                args, kwargs = torch.fx.map_arg((node.args, node.kwargs),
+                                                known.get)
+                result = node.target(*args, **kwargs)
+                known[_fill(graph, node, result.item())] = result
+    graph.eliminate_dead_code()
+
+
+def _fill(graph, node, number):
+    """A tensor of a number in the place of what a node computes, or the node
+    where there is nothing to say its sizes with."""
+    value = node.meta["val"]
+    with graph.inserting_before(node):
+        if all(isinstance(size, int) for size in value.shape):
+            new = graph.call_function(
+                aten.full.default, (list(value.shape), number),
+                {"dtype": value.dtype, "device": value.device,
+                 "pin_memory": False})
+        else:
+            like = next((one for one in node.all_input_nodes
+                         if one.meta["val"].shape == value.shape), None)
+            if like is None:
+                return node
+            new = graph.call_function(
+                aten.full_like.default, (like, number),
+                {"dtype": value.dtype, "pin_memory": False})
+    new.meta = dict(node.meta)
+    node.replace_all_uses_with(new)
+    return new
 
 
 def _is_zero(node):

@@ -24,6 +24,8 @@ OLDEST = "20261001"
 # For one pipeline, in seconds: some of its rewrites do not end.
 TIME_LIMIT = 120
 
+_TOO_LONG = "no end after"
+
 # To linalg on tensors, from what each importer begins with.
 FROM_TORCH = ("builtin.module(torchdynamo-export-to-torch-backend-pipeline,"
               "torch-backend-to-linalg-on-tensors-backend-pipeline)")
@@ -52,13 +54,28 @@ def folder():
     return pathlib.Path(spec.submodule_search_locations[0])
 
 
+_CONSTANT = re.compile(r"legalize operation 'torch\.(constant\.|vtensor\.lit)")
+
+
+def _plain(message):
+    """What an error of a conversion says, without the operation as MLIR."""
+    failed = re.match(r"failed to legalize operation '([\w.]+)'", message)
+    if not failed:
+        return message
+    name = re.search(r'name = "torch\.([^"]+)"', message)
+    return f"no lowering of {name.group(1) if name else failed.group(1)}"
+
+
 def _first_error(log):
     """(what the program calls the place, the message) of the first error that
     the tool printed."""
     match = re.search(r"^(?:loc\()?\"?([^\"\n]*?)\"?(?::\d+:\d+)?\)?: "
                       r"error: (.*)", log, re.MULTILINE)
+    if match and _CONSTANT.search(match.group(2)):
+        # Constants are merged: their place may be another operation's.
+        return "", "no lowering of an operation"
     if match:
-        return match.group(1), match.group(2).strip()
+        return match.group(1), _plain(match.group(2).strip())
     return "", log.strip()[:500]
 
 
@@ -101,6 +118,34 @@ def left(text, dialects):
     return result
 
 
+_FUNCTION_OR_CAST = re.compile(
+    r"^ *(?:func\.func|(?P<name>%[\w#]+) = tensor\.cast (?P<source>%[\w#]+) : "
+    r"tensor<(?P<old>[^>]*)> to tensor<(?P<new>[^>]*)>"
+    r"(?: loc\((?P<place>#loc\d*)\))?)", re.MULTILINE)
+
+
+def contradiction(text):
+    """("6x4 to 6x2", what the program calls the place) of casts of a tensor by
+    way of unknown sizes to others than it has, which torch-mlir makes where
+    its lowering is wrong; None if there is none."""
+    sizes = {}
+    for match in _FUNCTION_OR_CAST.finditer(text):
+        if match["name"] is None:  # Names begin anew.
+            sizes.clear()
+            continue
+        old, new = (re.findall(r"(\d+|\?)x", match[side])
+                    for side in ("old", "new"))
+        old = sizes.get(match["source"], old)
+        if any("?" not in (a, b) and a != b for a, b in zip(old, new)):
+            place = re.search(rf'^{match["place"]} = loc\("([^"]*)"', text,
+                              re.MULTILINE)
+            return (f"{'x'.join(old)} to {'x'.join(new)}",
+                    place.group(1) if place else "")
+        sizes[match["name"]] = [a if b == "?" else b
+                                for a, b in zip(old, new)]
+    return None
+
+
 def run(text, pipeline):
     """(exit code, MLIR text, log) of a pipeline of torch-mlir on MLIR text.
 
@@ -118,8 +163,13 @@ def run(text, pipeline):
                               input=text, capture_output=True, text=True,
                               errors="replace", timeout=TIME_LIMIT)
     except subprocess.TimeoutExpired:
-        return 1, "", f"error: no end after {TIME_LIMIT} seconds"
+        return 1, "", f"error: {_TOO_LONG} {TIME_LIMIT} seconds"
     return done.returncode, done.stdout, done.stderr
+
+
+def is_time_limit(error):
+    """Whether an error is that a pipeline did not end in time."""
+    return _TOO_LONG in str(error)
 
 
 @functools.lru_cache(maxsize=None)
@@ -153,4 +203,8 @@ def lower(text, pipeline):
     if code:
         place, message = _first_error(log)
         raise refused(f"torch-mlir: {message}", place)
+    wrong = contradiction(lowered)
+    if wrong:
+        sizes, place = wrong
+        raise refused(f"torch-mlir casts a tensor of {sizes}", place)
     return lowered

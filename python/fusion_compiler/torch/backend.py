@@ -109,43 +109,49 @@ def _device(module):
 class _Maker:
     """Makes parts, and remembers them while a graph is split again."""
 
-    def __init__(self, device, options):
+    def __init__(self, device, options, taken_apart):
         self.device, self.options = device, options
+        self.taken_apart = taken_apart
         self.imported, self.parts = {}, {}
+        # Of the last part that could not be brought in.
+        self.error = None
+
+    def _key(self, module):
+        """What tells the parts of one graph from each other."""
+        values = [node.meta["val"]
+                  for node in module.graph.find_nodes(op="placeholder")]
+        apart = [name for name in _operations(module)
+                 if name in self.taken_apart]
+        return str(module.graph), str(apart), str([
+            (value.dtype, value.shape, value.stride())
+            if isinstance(value, torch.Tensor) else value for value in values])
 
     def bring_in(self, module):
         """The Imported of a part."""
-        key = _key(module)
+        key = self._key(module)
         if key not in self.imported:
-            self.imported[key] = Imported(module, self.device, self.options)
+            self.imported[key] = Imported(module, self.device, self.options,
+                                          self.taken_apart)
         return self.imported[key]
 
     def is_imported(self, module):
-        return _key(module) in self.imported
+        return self._key(module) in self.imported
 
     def imports(self, module):
         """Whether a part can be brought in."""
         try:
             self.bring_in(module)
-        except Exception:  # Whatever it is, the part cannot be had.
+        except Exception as error:  # Whatever it is, it cannot be had.
+            self.error = error
             return False
         return True
 
     def compile(self, module):
         """The Part of one that was brought in."""
-        key = _key(module)
+        key = self._key(module)
         if key not in self.parts:
             self.parts[key] = Part(self.imported[key])
         return self.parts[key]
-
-
-def _key(module):
-    """What tells the parts of one graph from each other."""
-    values = [node.meta["val"]
-              for node in module.graph.find_nodes(op="placeholder")]
-    return str(module.graph), str([
-        (value.dtype, value.shape, value.stride())
-        if isinstance(value, torch.Tensor) else value for value in values])
 
 
 def compile_graph(module, inputs, kind="inference", options=Options(),
@@ -156,7 +162,7 @@ def compile_graph(module, inputs, kind="inference", options=Options(),
     if kind == "inference":  # Of others, `_tell_apart` was given the whole.
         forms.replace(module.graph)
     refusals = partition.Refusals(device)
-    maker = _Maker(device, options)
+    maker = _Maker(device, options, refusals.taken_apart)
     while True:
         fused, names = partition.split(module, refusals)
         parts = _compile_parts(fused, names, module.graph, refusals, maker)
@@ -214,7 +220,7 @@ def _compile_parts(fused, names, graph, refusals, maker):
 
 
 def _refuse(module, graph, error, refusals, maker):
-    """Leaves to PyTorch what an error is about.
+    """Takes apart, or leaves to PyTorch, what an error is about.
 
     Where the error does not tell, and the part cannot be imported, that is
     searched. If it can, no operation alone may be at fault, and the part is cut
@@ -225,11 +231,15 @@ def _refuse(module, graph, error, refusals, maker):
                for name, reason in fx.failing_nodes(error, nodes).items()
                if not refusals.is_refused(name)}  # And yet it was in a part.
     reason = _first_line(getattr(error, "cause", "") or str(error))
-    if not reasons and not maker.is_imported(module) and refusals.may_search():
+    if (not reasons and not maker.is_imported(module)
+            and not torch_mlir.is_time_limit(error) and refusals.may_search()):
+        maker.error = error
         culprit = culprits.find(module, lambda part: not maker.imports(part))
-        reasons = {fx.name_of(culprit): reason}
+        reasons = {fx.name_of(culprit): getattr(maker.error, "cause", "")
+                   or str(maker.error)}
     for name, own in reasons.items():
-        refusals.refuse_alike(name, graph, _first_line(own))
+        if not refusals.take_apart(name, nodes[name].target):
+            refusals.refuse_alike(name, graph, _first_line(own))
     if not reasons and not refusals.cut(module, graph, len(maker.parts)):
         for name in nodes:
             refusals.refuse(name, reason)

@@ -6,7 +6,7 @@
 import torch
 
 from fusion_compiler.errors import FusionError
-from fusion_compiler.importing import decompositions
+from fusion_compiler.importing import decompositions, fx
 from fusion_compiler.torch import forms, partition
 from fusion_compiler.torch.backend import Options
 from fusion_compiler.torch.parts import Imported, Part
@@ -17,13 +17,24 @@ def _not_exported(cause):
                           "or use torch.compile, which leaves it to PyTorch")
 
 
-def _check(graph):
-    """Refuses a graph of which any part would be PyTorch's."""
+def _compile(module, options):
+    """The Part that is all of a graph."""
     refusals = partition.Refusals(torch.device("cpu"))
-    for node, reason in refusals.of(graph):
+    for node, reason in refusals.of(module.graph):
         raise _not_exported(f"{node.target}: {reason}")
-    if any(partition.gives_seeds(node) for node in graph.nodes):
+    if any(partition.gives_seeds(node) for node in module.graph.nodes):
         raise _not_exported("it draws random numbers")
+    nodes = {fx.name_of(node): node for node in module.graph.nodes}
+    while True:
+        try:
+            return Part(Imported(module, refusals.device, options,
+                                 refusals.taken_apart))
+        except FusionError as error:
+            found = fx.failing_nodes(error, nodes)
+            if not any([refusals.take_apart(name, nodes[name].target)
+                        for name in found]):
+                raise _not_exported(f"{error.file or 'the program'}: "
+                                    f"{error.cause}") from error
 
 
 def export(program, path=None, *, target="sm_90a", fast_numerics=False):
@@ -46,13 +57,7 @@ def export(program, path=None, *, target="sm_90a", fast_numerics=False):
     module = torch.fx.GraphModule(program.graph_module,
                                   partition.copy_graph(program.graph))
     forms.replace(module.graph)
-    _check(module.graph)
-    try:
-        part = Part(Imported(module, torch.device("cpu"),
-                             Options(target, fast_numerics)))
-    except FusionError as error:
-        raise _not_exported(f"{error.file or 'the program'}: "
-                            f"{error.cause}") from error
+    part = _compile(module, Options(target, fast_numerics))
     if len(part.used) < part.num_inputs or part.constants:
         raise _not_exported("an argument or parameter of the program is never "
                             "read, or a tensor in it is no parameter")

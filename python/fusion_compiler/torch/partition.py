@@ -17,7 +17,7 @@ from torch.fx.passes.infra.partitioner import (CapabilityBasedPartitioner,
 from torch.fx.passes.operator_support import OperatorSupportBase
 
 from fusion_compiler import tensors
-from fusion_compiler.importing import fx
+from fusion_compiler.importing import decompositions, fx
 from fusion_compiler.torch import layout
 
 aten = torch.ops.aten
@@ -37,6 +37,9 @@ VIEWS = frozenset(
 # Memory that nobody has written to: a part may not return it.
 _EMPTY = frozenset((aten.empty.memory_format, aten.empty_strided.default,
                     aten.empty_like.default, aten.new_empty.default))
+
+# Where packages run, "cpu" being the emulator.
+_DEVICES = ("cpu", "cuda")
 
 # To find one operation of some hundreds takes as many cuts.
 _CUTS_BY_SUCCESS = 8
@@ -68,13 +71,27 @@ def _description(node):
 
 
 class Refusals:
-    """{name of a node: why it is left to PyTorch}, and the general reasons."""
+    """{name of a node: why it is left to PyTorch}, and the general reasons.
+
+    `taken_apart`: {name of a node that torch-mlir or the compiler refused:
+    PyTorch's decomposition of it}, which is tried before it is left.
+    """
 
     def __init__(self, device):
-        self.device, self.by_name = device, {}
-        self.searches = 0
+        self.device, self.by_name, self.taken_apart = device, {}, {}
+        self.searches, self._hopeless = 0, set()
         # Names of the operations that begin a part of their own.
         self.cuts = set()
+
+    def take_apart(self, name, target):
+        """Whether an operation has a decomposition that was not yet tried."""
+        function = decompositions.of_pytorch(target)
+        if name in self.taken_apart:  # To no avail, so nor are others.
+            self._hopeless.add(target)
+        if function is None or target in self._hopeless:
+            return False
+        self.taken_apart[name] = function
+        return True
 
     def refuse(self, name, reason):
         self.by_name[name] = reason
@@ -147,20 +164,25 @@ class Refusals:
         if torch.Tag.nondeterministic_seeded in node.target.tags:
             return "draws random numbers from PyTorch's generator"
         for value in (*values_of(node), *(v for arg in node.all_input_nodes
-                                        for v in values_of(arg))):
+                                        for v in values_of(arg)),
+                      *node.args, *node.kwargs.values()):
             reason = self._reason_of_value(value)
             if reason:
                 return reason
         return ""
 
     def _reason_of_value(self, value):
+        if isinstance(value, torch.dtype) and (
+                value not in tensors.known_dtypes()):
+            return f"a tensor of {value}"
         if not isinstance(value, torch.Tensor):
             return ""
         if value.layout != torch.strided:
             return f"a tensor of layout {value.layout}"
         if value.is_quantized or value.dtype not in tensors.known_dtypes():
             return f"a tensor of {value.dtype}"
-        if value.device.type != self.device.type:
+        if value.device.type != self.device.type or (
+                value.device.type not in _DEVICES):
             # PyTorch's numbers are tensors of no dimension on the CPU.
             return f"a tensor on {value.device}"
         return ""

@@ -9,11 +9,12 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.traceback import preserve_node_meta
+from torch.utils import _pytree as pytree
 
 from fusion_compiler import cache, compiler
 from fusion_compiler.errors import FusionError
 from fusion_compiler.importing import (decompositions, fx, known_places,
-                                       simplify)
+                                       simplify, torch_mlir)
 from fusion_compiler.package import Package
 from fusion_compiler.torch import layout, precision
 
@@ -29,15 +30,36 @@ def _is_tensor(value):
 
 class _Interpreter(torch.fx.Interpreter):
     """Runs a part on stand-ins, whose strides may not be those of the part:
-    what was a view is a reshape. What `sums` has is read, not written."""
+    what was a view is a reshape. What `sums` has is read, not written. What
+    runs along a dimension of a tensor that has none runs along the only one of
+    an array of one element. `taken_apart` is as for Traced."""
 
-    def __init__(self, module, sums):
+    def __init__(self, module, sums, taken_apart):
         super().__init__(module)
         self.sums, self.tables, self.node = sums, {}, None
+        self.taken_apart = taken_apart
 
     def run_node(self, node):
         self.node = node
-        return super().run_node(node)
+        try:
+            result = super().run_node(node)
+        except decompositions.NotDecomposed as error:
+            raise torch_mlir.refused(str(error), fx.name_of(node)) from error
+        values = node.meta.get("val")
+        if _is_along_nothing(node):
+            result = pytree.tree_map(
+                lambda one, value: one.reshape(value.shape), result, values)
+        if node.op == "call_function":
+            for one, value in zip(pytree.tree_leaves(result),
+                                  pytree.tree_leaves(values)):
+                _check_kind(one, value, node)
+        return result
+
+    def fetch_args_kwargs_from_env(self, node):
+        args, kwargs = super().fetch_args_kwargs_from_env(node)
+        if _is_along_nothing(node):
+            args = args[0].reshape(1), *args[1:]
+        return args, kwargs
 
     def call_function(self, target, args, kwargs):
         if self.node in self.sums:
@@ -46,7 +68,33 @@ class _Interpreter(torch.fx.Interpreter):
                                     self.tables[self.node], values)
         if target is torch.ops.aten.view.default:
             target = torch.ops.aten.reshape.default
+        target = self.taken_apart.get(fx.name_of(self.node), target)
         return super().call_function(target, args, kwargs)
+
+
+def _check_kind(result, value, node):
+    """Refuses a node whose decomposition gives another kind of tensor."""
+    if not _is_tensor(result) or not _is_tensor(value):
+        return
+    if result.dtype != value.dtype or result.dim() != value.dim() or any(
+            isinstance(size, int) and isinstance(other, int) and size != other
+            for size, other in zip(result.shape, value.shape)):
+        raise torch_mlir.refused(
+            f"its decomposition gives {result.dtype} {list(result.shape)} for "
+            f"{value.dtype} {list(value.shape)}", fx.name_of(node))
+
+
+def _is_along_nothing(node):
+    """Whether an operation has a dimension as its second argument, and no
+    dimension in its first."""
+    if (not isinstance(node.target, torch._ops.OpOverload)
+            or len(node.args) < 2):
+        return False
+    second = node.target._schema.arguments[1].name
+    first = node.args[0]
+    value = isinstance(first, torch.fx.Node) and first.meta.get("val")
+    return (second in ("dim", "dims") and _is_tensor(value)
+            and value.dim() == 0)
 
 
 class Traced:
@@ -54,10 +102,11 @@ class Traced:
     are laid out in memory.
 
     `module` is a GraphModule of ATen operations whose inputs are stand-ins
-    with their values in `meta["val"]`.
+    with their values in `meta["val"]`. `taken_apart` has by their names the
+    nodes of the part that are written in terms of others, and how.
     """
 
-    def __init__(self, module):
+    def __init__(self, module, taken_apart=None):
         placeholders = module.graph.find_nodes(op="placeholder")
         self.examples = [node.meta["val"] for node in placeholders]
         outputs = module.graph.output_node().args[0]
@@ -65,17 +114,18 @@ class Traced:
         self.inputs = [layout.of(v) if _is_tensor(v) else None
                        for v in self.examples]
         self.outputs = [layout.of(v) for v in self.results]
-        self.graph, self.constants = self._trace(module)
+        self.graph, self.constants = self._trace(module, taken_apart or {})
+        simplify.fold_constants(self.graph)
         with _fake_mode(self.examples + self.results):
             simplify.join_parts(self.graph)
         self._drop_unused()
 
-    def _trace(self, module):
+    def _trace(self, module, taken_apart):
         fx.mark_nodes(module.graph)
         sums = known_places.find(module.graph)
         tables = [one.table for reads in sums.values() for one in reads
                   if one.table is not None]
-        interpreter = _Interpreter(module, sums)
+        interpreter = _Interpreter(module, sums, taken_apart)
 
         def program(*arrays):
             rest = iter(arrays[len(self.inputs):])
@@ -137,15 +187,15 @@ class Traced:
 class Imported:
     """A part as MLIR, or as the package that was kept of it before.
 
-    `data` is that package's bytes or None, and then `linalg` is the text.
+    `taken_apart` is as for Traced. `data` is that package's bytes or None, and then `linalg` is the text.
     Raises FUS-1307 for what torch-mlir does not take.
     """
 
-    def __init__(self, module, device, options):
+    def __init__(self, module, device, options, taken_apart=None):
         start = time.perf_counter()
         self.device, self.options = device, options
         self.target = _target(device, options)
-        self.traced = Traced(module)
+        self.traced = Traced(module, taken_apart)
         program = fx.to_torch_dialect(self.traced.graph)
         rounded = precision.rounded(module.graph, device)
         self.key = cache.key("torch", program, self.target,
