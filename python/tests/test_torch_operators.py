@@ -28,7 +28,7 @@ class OperatorsTest(unittest.TestCase):
         self.run_tool("--check")
 
     def test_cases(self):
-        """One or two samples of each operator in
+        """One sample of each operator in
         docs/generated/TorchOperators.md; tools/dev/gen_torch_table.py runs
         them all."""
         self.run_tool(f"--cases={ROOT / 'python/tests/torch_cases.txt'}")
