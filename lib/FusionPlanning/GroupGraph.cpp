@@ -50,6 +50,26 @@ SmallVector<unsigned> Planner::getStored(ArrayRef<unsigned> nodes,
 }
 
 FusionDecision Planner::price(Group &group) {
+  std::optional<GroupShapes::Shape> shape =
+      shapes.get(group.nodes, group.stored);
+  if (!shape)
+    return priceAnew(group);
+  auto [known, isNew] = prices.try_emplace(std::move(*shape));
+  Priced &priced = known->second;
+  if (isNew) {
+    priced.decision = priceAnew(group);
+    priced.estimate = group.estimate;
+    priced.bytes = group.bytes;
+    priced.recomputes = group.recomputes;
+  } else {
+    group.estimate = priced.estimate;
+    group.bytes = priced.bytes;
+    group.recomputes = priced.recomputes;
+  }
+  return priced.decision;
+}
+
+FusionDecision Planner::priceAnew(Group &group) const {
   // Nothing asks for what is computed: rewrites may leave such operations.
   if (group.stored.empty())
     return FusionDecision::no(ReasonCode::NotShared);

@@ -14,6 +14,7 @@
 #ifndef FUSION_LIB_FUSIONPLANNING_PLANNER_H
 #define FUSION_LIB_FUSIONPLANNING_PLANNER_H
 
+#include "GroupShapes.h"
 #include "fusion/FusionPlanning/FusionPlanner.h"
 #include "llvm/ADT/SetVector.h"
 #include <map>
@@ -39,6 +40,14 @@ struct Group {
   std::set<unsigned> earlier;
   std::set<unsigned> later;
   bool alive = true;
+};
+
+/// What pricing says of all groups that are alike.
+struct Priced {
+  FusionDecision decision = FusionDecision::yes();
+  KernelEstimate estimate;
+  double bytes = 0;
+  bool recomputes = false;
 };
 
 /// What may be fused: two groups, one with all its consumers (second 0), one
@@ -98,7 +107,7 @@ class Planner {
 public:
   Planner(const ComputeGraph &graph, const TargetInfo &target,
           const PlanOptions &options)
-      : graph(graph), target(target), options(options) {}
+      : graph(graph), target(target), options(options), shapes(graph) {}
 
   FusionPlan plan();
 
@@ -144,8 +153,10 @@ private:
   /// `last`, and before it the contractions whose results nothing is stored for
   /// once all consumers of `last` compute it.
   SmallVector<unsigned> getRepeated(unsigned last) const;
-  /// Prices `group`; says no when it cannot be one kernel.
+  /// Prices `group`; says no when it cannot be one kernel. Groups that are
+  /// alike are priced once.
   FusionDecision price(Group &group);
+  FusionDecision priceAnew(Group &group) const;
   FusionDecision checkContracts(const Group &a, const Group &b) const;
   FusionDecision checkParts(ArrayRef<unsigned> nodes) const;
   FusionDecision checkRepacked(const CandidateKey &key,
@@ -171,6 +182,8 @@ private:
   const ComputeGraph &graph;
   const TargetInfo &target;
   PlanOptions options;
+  GroupShapes shapes;
+  std::map<GroupShapes::Shape, Priced> prices;
   std::vector<Group> groups;
   /// Of each alive group a number larger than those of the groups it reads, as
   /// Pearce and Kelly keep it: A Dynamic Topological Sort Algorithm for

@@ -1,0 +1,51 @@
+//===- GroupShapes.h - Kernels that are alike -------------------*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares how planning tells kernels that are alike, as those of the
+// layers of a network are, so that it prices one of them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_LIB_FUSIONPLANNING_GROUPSHAPES_H
+#define FUSION_LIB_FUSIONPLANNING_GROUPSHAPES_H
+
+#include "fusion/Analysis/ComputeGraph.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace mlir::fusion::planning {
+
+/// What sets of nodes compute, but for where the tensors come from: equal for
+/// two sets exactly if the operations are the same, one by one, on the same
+/// tensors of their own, of which the same are stored.
+class GroupShapes {
+public:
+  using Shape = std::vector<unsigned>;
+
+  explicit GroupShapes(const ComputeGraph &graph) : graph(graph) {}
+
+  /// The shape of `nodes`, ascending, that store `stored`; nothing where a size
+  /// is dynamic: those of two tensors may be one, or not.
+  std::optional<Shape> get(ArrayRef<unsigned> nodes, ArrayRef<unsigned> stored);
+
+private:
+  class Builder;
+
+  /// Operations are of one class if they differ in their operands alone, and
+  /// these are tensors of the same types; nothing with dynamic sizes.
+  std::optional<unsigned> getClass(Operation *op);
+
+  const ComputeGraph &graph;
+  DenseMap<Operation *, std::optional<unsigned>> classes;
+  /// One of each class, by its hash.
+  DenseMap<size_t, SmallVector<std::pair<Operation *, unsigned>, 1>> known;
+  unsigned numClasses = 0;
+};
+
+} // namespace mlir::fusion::planning
+
+#endif // FUSION_LIB_FUSIONPLANNING_GROUPSHAPES_H
