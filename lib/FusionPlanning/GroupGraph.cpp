@@ -49,27 +49,10 @@ SmallVector<unsigned> Planner::getStored(ArrayRef<unsigned> nodes,
   return stored;
 }
 
-FusionDecision Planner::price(Group &group) {
-  std::optional<GroupShapes::Shape> shape =
-      shapes.get(group.nodes, group.stored);
-  if (!shape)
-    return priceAnew(group);
-  auto [known, isNew] = prices.try_emplace(std::move(*shape));
-  Priced &priced = known->second;
-  if (isNew) {
-    priced.decision = priceAnew(group);
-    priced.estimate = group.estimate;
-    priced.bytes = group.bytes;
-    priced.recomputes = group.recomputes;
-  } else {
-    group.estimate = priced.estimate;
-    group.bytes = priced.bytes;
-    group.recomputes = priced.recomputes;
-  }
-  return priced.decision;
-}
-
-FusionDecision Planner::priceAnew(Group &group) const {
+/// Prices `group` whatever others are like it.
+static FusionDecision priceAnew(Group &group, const ComputeGraph &graph,
+                                const TargetInfo &target,
+                                const PlanOptions &options) {
   // Nothing asks for what is computed: rewrites may leave such operations.
   if (group.stored.empty())
     return FusionDecision::no(ReasonCode::NotShared);
@@ -103,6 +86,26 @@ FusionDecision Planner::priceAnew(Group &group) const {
   group.bytes = getUniqueBytes(body);
   group.recomputes = body.recomputes(/*copiesPad=*/!group.estimate.obstacle);
   return FusionDecision::yes();
+}
+
+FusionDecision Planner::price(Group &group) {
+  std::optional<GroupShapes::Shape> shape =
+      shapes.get(group.nodes, group.stored);
+  if (!shape)
+    return priceAnew(group, graph, target, options);
+  auto [known, isNew] = prices.try_emplace(std::move(*shape));
+  Priced &priced = known->second;
+  if (isNew) {
+    priced.decision = priceAnew(group, graph, target, options);
+    priced.estimate = group.estimate;
+    priced.bytes = group.bytes;
+    priced.recomputes = group.recomputes;
+  } else {
+    group.estimate = priced.estimate;
+    group.bytes = priced.bytes;
+    group.recomputes = priced.recomputes;
+  }
+  return priced.decision;
 }
 
 void Planner::addSingleGroups() {

@@ -156,7 +156,6 @@ private:
   /// Prices `group`; says no when it cannot be one kernel. Groups that are
   /// alike are priced once.
   FusionDecision price(Group &group);
-  FusionDecision priceAnew(Group &group) const;
   FusionDecision checkContracts(const Group &a, const Group &b) const;
   FusionDecision checkParts(ArrayRef<unsigned> nodes) const;
   FusionDecision checkRepacked(const CandidateKey &key,
