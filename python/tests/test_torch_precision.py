@@ -63,11 +63,12 @@ class Tf32Test(CompileTest):
     def test_what_a_cuda_device_is_told(self):
         def allowed():
             return precision._allowed(torch.device("cuda"))
-        self.assertEqual(allowed(), (True, False))  # PyTorch's defaults.
-        with _precisions(cuda_matmul="tf32"):
-            self.assertEqual(allowed(), (True, True))
-        with _precisions(cudnn_conv="ieee"):
-            self.assertEqual(allowed(), (False, False))
+        # The first are PyTorch's defaults, which its own test tools change.
+        for conv, matmul in (("tf32", "ieee"), ("tf32", "tf32"),
+                             ("ieee", "tf32"), ("ieee", "ieee")):
+            with _precisions(cudnn_conv=conv, cuda_matmul=matmul):
+                self.assertEqual(allowed(), (conv == "tf32",
+                                             matmul == "tf32"))
 
     def test_gradients(self):
         def function(x, weight):
