@@ -14,6 +14,7 @@
 
 #include "EntryBuilder.h"
 #include "fusion/Analysis/SizeConditions.h"
+#include "fusion/Support/ErrorCodes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -37,7 +38,8 @@ public:
       names.push_back(symbol.name);
   }
 
-  void visit(Operation *op);
+  /// Fails, with an error, where `op` requires what never holds.
+  LogicalResult visit(Operation *op);
 
 private:
   void visitLinalg(linalg::LinalgOp op);
@@ -60,12 +62,19 @@ private:
   std::vector<std::string> names;
   DenseSet<ExprId> known;
   Operation *current = nullptr;
+  bool isPossible = true;
 };
 } // namespace
 
 void SizeRequirements::add(ExprId condition, const Twine &what) {
   std::optional<int64_t> value = entry.exprs.getConstant(condition);
-  if ((value && *value != 0) || !known.insert(condition).second)
+  if (value && *value == 0 && isPossible) {
+    isPossible = false;
+    (void)emitCodedError(current->getLoc(), ErrorCode::AssertionFails,
+                         what + " of " + current->getName().getStringRef() +
+                             " does not fit, whatever the inputs are");
+  }
+  if (value || !known.insert(condition).second)
     return;
   std::string message =
       (what + " of " + current->getName().getStringRef() + ": " +
@@ -194,10 +203,8 @@ void SizeRequirements::visitSlice(OffsetSizeAndStrideOpInterface slice,
     if (failed(first) || failed(count) || failed(step))
       continue;
     std::string what = ("dimension " + Twine(dim)).str();
-    if (!isa<AffineConstantExpr>(*first))
-      add(entry.exprs.le(convert(zero), convert(*first)), what);
-    if (!isa<AffineConstantExpr>(*count))
-      add(entry.exprs.le(convert(zero), convert(*count)), what);
+    add(entry.exprs.le(convert(zero), convert(*first)), what);
+    add(entry.exprs.le(convert(zero), convert(*count)), what);
     requireBelow(*first + (*count - 1) * *step, (*shape)[dim], {*count}, what);
   }
 }
@@ -210,7 +217,7 @@ void SizeRequirements::visitAssert(cf::AssertOp op) {
     add(*condition, "the assertion \"" + op.getMsg() + "\"");
 }
 
-void SizeRequirements::visit(Operation *op) {
+LogicalResult SizeRequirements::visit(Operation *op) {
   current = op;
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](linalg::LinalgOp linalgOp) { visitLinalg(linalgOp); })
@@ -224,14 +231,16 @@ void SizeRequirements::visit(Operation *op) {
       .Case([&](tensor::InsertSliceOp slice) {
         visitSlice(slice, slice.getDest());
       });
+  return success(isPossible);
 }
 
 LogicalResult EntryBuilder::addRequirements() {
-  // Without symbols every condition is a constant that verifiers checked.
-  if (entry.symbols.empty())
-    return success();
   SizeRequirements requirements(
       shapes, [&](AffineExpr expr) { return convert(expr); }, entry);
-  func.walk([&](Operation *op) { requirements.visit(op); });
-  return success();
+  return failure(func.walk([&](Operation *op) {
+                       return failed(requirements.visit(op))
+                                  ? WalkResult::interrupt()
+                                  : WalkResult::advance();
+                     })
+                     .wasInterrupted());
 }
