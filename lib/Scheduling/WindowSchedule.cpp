@@ -182,8 +182,10 @@ static void noteDistances(const BodyInstance &instance, AffineMap map,
   int64_t elements = 1;
   for (int64_t dim = type.getRank(); dim-- > 0;) {
     strides[dim] = elements;
-    // Rows of unknown size are long.
-    elements *= type.isDynamicDim(dim) ? kLineBytes : type.getDimSize(dim);
+    // Rows of unknown size are long; what is empty is priced as one element.
+    elements *= type.isDynamicDim(dim)
+                    ? kLineBytes
+                    : std::max<int64_t>(type.getDimSize(dim), 1);
   }
   if (elements <= windows.elements)
     return;
