@@ -93,19 +93,14 @@ FusionDecision Planner::price(Group &group) {
       shapes.get(group.nodes, group.stored);
   if (!shape)
     return priceAnew(group, graph, target, options);
-  auto [known, isNew] = prices.try_emplace(std::move(*shape));
-  Priced &priced = known->second;
-  if (isNew) {
-    priced.decision = priceAnew(group, graph, target, options);
-    priced.estimate = group.estimate;
-    priced.bytes = group.bytes;
-    priced.recomputes = group.recomputes;
-  } else {
-    group.estimate = priced.estimate;
-    group.bytes = priced.bytes;
-    group.recomputes = priced.recomputes;
+  if (auto known = prices.find(*shape); known != prices.end()) {
+    auto &[decision, price] = known->second;
+    static_cast<Price &>(group) = price;
+    return decision;
   }
-  return priced.decision;
+  FusionDecision decision = priceAnew(group, graph, target, options);
+  prices.try_emplace(std::move(*shape), decision, group);
+  return decision;
 }
 
 void Planner::addSingleGroups() {

@@ -25,14 +25,18 @@ namespace mlir::fusion::planning {
 /// The forms of a candidate.
 enum class Form { IntoConsumer, IntoAllConsumers, Siblings, Meeting, Walk };
 
-/// A kernel of the plan as it stands.
-struct Group {
-  SmallVector<unsigned> nodes;
-  /// Values that other kernels or the caller need.
-  SmallVector<unsigned> stored;
+/// What a kernel takes.
+struct Price {
   KernelEstimate estimate;
   double bytes = 0;
   bool recomputes = false;
+};
+
+/// A kernel of the plan as it stands.
+struct Group : Price {
+  SmallVector<unsigned> nodes;
+  /// Values that other kernels or the caller need.
+  SmallVector<unsigned> stored;
   /// Groups whose stored values this one reads, and that read its own.
   std::set<unsigned> producers;
   std::set<unsigned> consumers;
@@ -40,14 +44,6 @@ struct Group {
   std::set<unsigned> earlier;
   std::set<unsigned> later;
   bool alive = true;
-};
-
-/// What pricing says of all groups that are alike.
-struct Priced {
-  FusionDecision decision = FusionDecision::yes();
-  KernelEstimate estimate;
-  double bytes = 0;
-  bool recomputes = false;
 };
 
 /// What may be fused: two groups, one with all its consumers (second 0), one
@@ -182,7 +178,7 @@ private:
   const TargetInfo &target;
   PlanOptions options;
   GroupShapes shapes;
-  std::map<GroupShapes::Shape, Priced> prices;
+  std::map<GroupShapes::Shape, std::pair<FusionDecision, Price>> prices;
   std::vector<Group> groups;
   /// Of each alive group a number larger than those of the groups it reads, as
   /// Pearce and Kelly keep it: A Dynamic Topological Sort Algorithm for

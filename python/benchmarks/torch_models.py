@@ -39,6 +39,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import fusion_compiler.torch as fusion_torch  # noqa: E402
 from architectures.blocks import BLOCKS  # noqa: E402
 from architectures.models import MODELS  # noqa: E402
+from timing import capture  # noqa: E402
 
 TYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
 COMPILERS = {
@@ -144,16 +145,7 @@ def time_of(call, at_least=0.1):
 def graph_time_of(call):
     """Microseconds of a replay; 0 where the call cannot be captured."""
     try:
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            for _ in range(3):
-                call()
-        torch.cuda.current_stream().wait_stream(side)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            call()
-        return time_of(graph.replay)
+        return time_of(capture(call).replay)
     except Exception as problem:
         print(f"  no graph: {str(problem).splitlines()[0]}", file=sys.stderr)
         return 0
