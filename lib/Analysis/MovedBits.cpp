@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // This file implements the price of bits that lanes of a warp compute for each
-// other (`tile-assign-layouts`).
+// other (`fusion-tile-assign-layouts`).
 //
 //===----------------------------------------------------------------------===//
 

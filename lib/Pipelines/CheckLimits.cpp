@@ -27,7 +27,8 @@ using namespace mlir;
 using namespace mlir::fusion;
 
 static LogicalResult check(LLVM::LLVMFuncOp kernel, const TargetInfo &target) {
-  if (auto shared = kernel->getAttrOfType<IntegerAttr>("tile.shared_bytes"))
+  if (auto shared =
+          kernel->getAttrOfType<IntegerAttr>("fusion_tile.shared_bytes"))
     if (shared.getInt() > target.maxSharedPerBlock)
       return kernel.emitError("FUS-3401: kernel '")
              << kernel.getName() << "' needs " << shared.getInt()

@@ -162,7 +162,7 @@ LogicalResult Compilation::writeFile(const Twine &name, StringRef text) {
 void Compilation::forEachPTX(
     function_ref<void(StringRef, StringRef)> callback) {
   for (auto gpuModule : module.getOps<gpu::GPUModuleOp>())
-    if (auto ptx = gpuModule->getAttrOfType<StringAttr>("tile.ptx"))
+    if (auto ptx = gpuModule->getAttrOfType<StringAttr>("fusion_tile.ptx"))
       callback(gpuModule.getName(), ptx.getValue());
 }
 

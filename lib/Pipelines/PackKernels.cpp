@@ -31,12 +31,12 @@ using namespace mlir::fusion;
 
 /// Blocks of `kernel`, if it can be one of several in a launch.
 static std::optional<int64_t> getBlocks(LLVM::LLVMFuncOp kernel) {
-  auto grid = kernel->getAttrOfType<AffineMapAttr>("tile.grid");
+  auto grid = kernel->getAttrOfType<AffineMapAttr>("fusion_tile.grid");
   auto threads = kernel->getAttrOfType<DenseI32ArrayAttr>("nvvm.reqntid");
   if (!threads || threads.size() != 3 || threads[1] != 1 || threads[2] != 1)
     return std::nullopt;
-  for (StringRef own :
-       {"tile.cluster", "tile.together", "tile.scratches", "tile.tensor_maps"})
+  for (StringRef own : {"fusion_tile.cluster", "fusion_tile.together",
+                        "fusion_tile.scratches", "fusion_tile.tensor_maps"})
     if (kernel->hasAttr(own))
       return std::nullopt;
   if (!grid || !grid.getValue().isConstant() ||
@@ -53,12 +53,12 @@ static int32_t getThreads(LLVM::LLVMFuncOp kernel) {
 }
 
 static int64_t getSharedBytes(LLVM::LLVMFuncOp kernel) {
-  auto bytes = kernel->getAttrOfType<IntegerAttr>("tile.shared_bytes");
+  auto bytes = kernel->getAttrOfType<IntegerAttr>("fusion_tile.shared_bytes");
   return bytes ? bytes.getInt() : 0;
 }
 
 /// Of kernels: which sizes their last arguments are.
-static constexpr StringLiteral kSizesAttrName = "tile.size_arguments";
+static constexpr StringLiteral kSizesAttrName = "fusion_tile.size_arguments";
 
 namespace {
 /// A program, and the members of a launch that run it.
@@ -173,9 +173,10 @@ KernelPacker::createFunction(ArrayRef<LLVM::LLVMFuncOp> programs) {
   func->setAttr("nvvm.reqntid", builder.getDenseI32ArrayAttr({threads, 1, 1}));
   func->setAttr(kSizesAttrName, builder.getDenseI64ArrayAttr(sizes));
   func.setArgAttrsAttr(builder.getArrayAttr(argumentAttrs));
-  func->setAttr("tile.grid", AffineMapAttr::get(AffineMap::getConstantMap(
-                                 blocks, first.getContext())));
-  func->setAttr("tile.shared_bytes", builder.getI64IntegerAttr(shared));
+  func->setAttr("fusion_tile.grid",
+                AffineMapAttr::get(
+                    AffineMap::getConstantMap(blocks, first.getContext())));
+  func->setAttr("fusion_tile.shared_bytes", builder.getI64IntegerAttr(shared));
   return func;
 }
 

@@ -74,23 +74,25 @@ static void addKernel(LLVM::LLVMFuncOp func, uint32_t module,
   kernel.source = getSource(func.getLoc());
   if (auto block = func->getAttrOfType<DenseI32ArrayAttr>("nvvm.reqntid"))
     kernel.blockX = block.asArrayRef().front();
-  if (auto shared = func->getAttrOfType<IntegerAttr>("tile.shared_bytes"))
+  if (auto shared =
+          func->getAttrOfType<IntegerAttr>("fusion_tile.shared_bytes"))
     kernel.dynamicSharedBytes = shared.getInt();
-  if (auto cluster = func->getAttrOfType<IntegerAttr>("tile.cluster"))
+  if (auto cluster = func->getAttrOfType<IntegerAttr>("fusion_tile.cluster"))
     kernel.clusterX = cluster.getInt();
-  if (auto together = func->getAttrOfType<IntegerAttr>("tile.together"))
+  if (auto together = func->getAttrOfType<IntegerAttr>("fusion_tile.together"))
     kernel.together = together.getInt();
 
   PackagedKernel packaged;
   packaged.index = model.kernels.size();
   packaged.numParameters = func.getNumArguments();
-  if (auto grid = func->getAttrOfType<AffineMapAttr>("tile.grid"))
+  if (auto grid = func->getAttrOfType<AffineMapAttr>("fusion_tile.grid"))
     packaged.grid = grid.getValue();
   if (auto sizes =
-          func->getAttrOfType<DenseI64ArrayAttr>("tile.size_arguments"))
+          func->getAttrOfType<DenseI64ArrayAttr>("fusion_tile.size_arguments"))
     packaged.sizeArguments = llvm::to_vector(sizes.asArrayRef());
-  packaged.scratches = func->getAttrOfType<ArrayAttr>("tile.scratches");
-  packaged.tensorMaps = func->getAttrOfType<ArrayAttr>("tile.tensor_maps");
+  packaged.scratches = func->getAttrOfType<ArrayAttr>("fusion_tile.scratches");
+  packaged.tensorMaps =
+      func->getAttrOfType<ArrayAttr>("fusion_tile.tensor_maps");
   kernels[kernel.name] = std::move(packaged);
   model.kernels.push_back(std::move(kernel));
 }
@@ -127,7 +129,7 @@ FailureOr<fusionpkg::PackageModel> fusion::buildPackageModel(ModuleOp module,
 
   PackagedKernels kernels;
   for (auto gpuModule : module.getOps<gpu::GPUModuleOp>()) {
-    auto ptx = gpuModule->getAttrOfType<StringAttr>("tile.ptx");
+    auto ptx = gpuModule->getAttrOfType<StringAttr>("fusion_tile.ptx");
     if (!ptx)
       return gpuModule.emitError("FUS-4006: gpu.module has no PTX; run the "
                                  "phases before this one");

@@ -34,11 +34,11 @@ struct PackagedKernel {
   SmallVector<int64_t> sizeArguments;
   /// One DictionaryAttr for each piece of memory that the launch provides, in
   /// the order of the parameters that follow those sizes; null without any. Its
-  /// entries are those of `tile.scratches`.
+  /// entries are those of `fusion_tile.scratches`.
   ArrayAttr scratches;
   unsigned numParameters = 0;
   /// One DictionaryAttr for each tensor map, the last parameters of all; null
-  /// without any. Its entries are those of `tile.tensor_maps`.
+  /// without any. Its entries are those of `fusion_tile.tensor_maps`.
   ArrayAttr tensorMaps;
 };
 

@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // This file implements the reading of a launch's tensor maps off the attribute
-// `tile.tensor_maps` of a kernel. docs/Package.md has the attribute's form.
+// `fusion_tile.tensor_maps` of a kernel. docs/Package.md has the attribute's
+// form.
 //
 //===----------------------------------------------------------------------===//
 

@@ -744,8 +744,8 @@ static bool isScaled(const BodyValue &value) {
 
 /// Instructions for each element that `exponential` does without because
 /// exponents relative to a row are one multiply-add
-/// (`tile-contract-exponents`): what scales the element or the difference, and
-/// the change of base, are others else.
+/// (`fusion-tile-contract-exponents`): what scales the element or the
+/// difference, and the change of base, are others else.
 static double countContracted(linalg::LinalgOp op, Operation *exponential) {
   auto flags = cast<arith::ArithFastMathInterface>(exponential);
   if (!bitEnumContainsAll(flags.getFastMathFlagsAttr().getValue(),

@@ -216,7 +216,7 @@ double PreparedOperands::getHeldSeconds(const WalkTile &tile) const {
 double PreparedOperands::getExposedSeconds(const WalkTile &tile,
                                            double products) const {
   // What the inner products read is computed beside the others, and the other
-  // way round (`tile-prepare-ahead`).
+  // way round (`fusion-tile-prepare-ahead`).
   std::array<double, 2> seconds = {0, 0};
   for (const PreparedOperand &operand : all)
     if (operand.isOfStep)

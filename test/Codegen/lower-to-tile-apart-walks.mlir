@@ -6,28 +6,28 @@
 // have of the rows, and of a fourth of the columns. One more step for all of them:
 // what each has added up is relative to its own maximum.
 // CHECK: #[[GRID:.*]] = affine_map<() -> (12)>
-// CHECK-LABEL: tile.program @walk
+// CHECK-LABEL: fusion_tile.program @walk
 // CHECK-SAME: grid = #[[GRID]],
 // CHECK-SAME: together = 4
-// CHECK-DAG: %[[SIGNALS:.*]] = tile.scratch 192 signals
-// CHECK-DAG: %[[SLOTS:.*]] = tile.scratch 294912 :
+// CHECK-DAG: %[[SIGNALS:.*]] = fusion_tile.scratch 192 signals
+// CHECK-DAG: %[[SLOTS:.*]] = fusion_tile.scratch 294912 :
 // CHECK: %[[BLOCK:.*]] = gpu.block_id x
 // CHECK: %[[RANK:.*]] = arith.remui %[[BLOCK]], %c4
 // CHECK: %[[COLUMN:.*]] = arith.muli %[[RANK]], %c16
 // CHECK: %[[BEGIN:.*]] = arith.muli %[[RANK]], %c128
 // CHECK: %[[R:.*]]:2 = scf.for %{{.*}} = %[[BEGIN]] to
-// CHECK: %[[ALL:.*]]:2 = tile.grid_gather %[[R]]#0, %[[R]]#1 through %[[SLOTS]] signals %[[SIGNALS]][%[[BLOCK]], %[[RANK]]] along [-1, 1] : !llvm.ptr<1>, tensor<64xf32>, tensor<64x64xf32> -> tensor<64x4xf32>, tensor<64x16x4xf32>
-// CHECK: %[[M:.*]] = tile.reduce %[[ALL]]#0 along 1 : tensor<64x4xf32> -> tensor<64xf32>
+// CHECK: %[[ALL:.*]]:2 = fusion_tile.grid_gather %[[R]]#0, %[[R]]#1 through %[[SLOTS]] signals %[[SIGNALS]][%[[BLOCK]], %[[RANK]]] along [-1, 1] : !llvm.ptr<1>, tensor<64xf32>, tensor<64x64xf32> -> tensor<64x4xf32>, tensor<64x16x4xf32>
+// CHECK: %[[M:.*]] = fusion_tile.reduce %[[ALL]]#0 along 1 : tensor<64x4xf32> -> tensor<64xf32>
 // CHECK: arith.maximumf
 // A maximum of nothing is zero for the repair.
 // CHECK: %[[USED:.*]] = arith.select %{{.*}}, %{{.*}}, %[[M]] : tensor<64xi1>, tensor<64xf32>
-// CHECK: %[[B:.*]] = tile.broadcast %[[USED]] dims [0] : tensor<64xf32> -> tensor<64x4xf32>
+// CHECK: %[[B:.*]] = fusion_tile.broadcast %[[USED]] dims [0] : tensor<64xf32> -> tensor<64x4xf32>
 // CHECK: %[[D:.*]] = arith.subf %[[ALL]]#0, %[[B]]
 // CHECK: %[[F:.*]] = math.exp %[[D]]
-// CHECK: %[[FB:.*]] = tile.broadcast %[[F]] dims [0, 2] : tensor<64x4xf32> -> tensor<64x16x4xf32>
+// CHECK: %[[FB:.*]] = fusion_tile.broadcast %[[F]] dims [0, 2] : tensor<64x4xf32> -> tensor<64x16x4xf32>
 // CHECK: %[[O:.*]] = arith.mulf %[[ALL]]#1, %[[FB]]
-// CHECK: tile.reduce %[[O]] along 2 : tensor<64x16x4xf32> -> tensor<64x16xf32>
-// CHECK: tile.store {{.*}}%[[COLUMN]]) checked [false, true, false] : tensor<64x16xf32>
+// CHECK: fusion_tile.reduce %[[O]] along 2 : tensor<64x16x4xf32> -> tensor<64x16xf32>
+// CHECK: fusion_tile.store {{.*}}%[[COLUMN]]) checked [false, true, false] : tensor<64x16xf32>
 #q = affine_map<(b, i, j, d) -> (b, i, d)>
 #k = affine_map<(b, i, j, d) -> (b, j, d)>
 #s = affine_map<(b, i, j, d) -> (b, i, j)>

@@ -5,25 +5,25 @@
 // A maximum beside it goes on through all parts. What lies beyond the last whole
 // chunk is added at the end, and only there loads are masked.
 
-// CHECK-LABEL: tile.program @unknown
+// CHECK-LABEL: fusion_tile.program @unknown
 // CHECK-DAG: %[[PART:.*]] = arith.constant 16384 : index
 // CHECK-DAG: %[[STEP:.*]] = arith.constant 32 : index
-// CHECK-DAG: %[[ZERO:.*]] = tile.splat %{{.*}} : f32 -> tensor<32xf32>
+// CHECK-DAG: %[[ZERO:.*]] = fusion_tile.splat %{{.*}} : f32 -> tensor<32xf32>
 // CHECK: %[[ALL:.*]]:2 = scf.for %[[I:.*]] = %{{.*}} to %[[N:.*]] step %[[PART]] iter_args(%[[SUM:.*]] = %[[ZERO]], %[[MAX:.*]] = %
 // CHECK:   %[[NEXT:.*]] = arith.addi %[[I]], %[[PART]]
 // CHECK:   %[[END:.*]] = arith.minui %[[NEXT]], %[[N]]
 // CHECK:   %[[OWN:.*]]:2 = scf.for %[[K:.*]] = %[[I]] to %[[END]] step %[[STEP]] iter_args(%[[S:.*]] = %[[ZERO]], %[[M:.*]] = %[[MAX]])
-// CHECK:     tile.load {{.*}}%[[K]]) checked [false] :
+// CHECK:     fusion_tile.load {{.*}}%[[K]]) checked [false] :
 // CHECK:     arith.addf %[[S]]
 // CHECK:     arith.maximumf %[[M]]
 // CHECK:   %[[BOTH:.*]] = arith.addf %[[SUM]], %[[OWN]]#0
 // CHECK:   scf.yield %[[BOTH]], %[[OWN]]#1
 // CHECK: %[[REST:.*]]:2 = scf.for {{.*}} step %[[STEP]] iter_args(%{{.*}} = %[[ALL]]#0, %{{.*}} = %[[ALL]]#1)
-// CHECK:   tile.load {{.*}} checked [true] :
-// CHECK: tile.reduce %[[REST]]#0
+// CHECK:   fusion_tile.load {{.*}} checked [true] :
+// CHECK: fusion_tile.reduce %[[REST]]#0
 //
 // The maximum is not even combined where a part ends.
-// BUILT-LABEL: tile.program @unknown
+// BUILT-LABEL: fusion_tile.program @unknown
 // BUILT: arith.maximumf
 // BUILT: scf.yield
 // BUILT-NOT: arith.maximumf
@@ -53,10 +53,10 @@ func.func @unknown(%x: tensor<?xf32>) -> (tensor<f32>, tensor<f32>) {
 // 8 chunks in each of 32768 rows: as many terms in a part, 8 in each of 64 rows,
 // as there are parts.
 
-// CHECK-LABEL: tile.program @rows
+// CHECK-LABEL: fusion_tile.program @rows
 // CHECK-DAG: %[[ROWS:.*]] = arith.constant 64 : index
 // CHECK-DAG: %[[CHUNK:.*]] = arith.constant 32 : index
-// CHECK-DAG: %[[ZERO:.*]] = tile.splat %{{.*}} : f32 -> tensor<32xf32>
+// CHECK-DAG: %[[ZERO:.*]] = fusion_tile.splat %{{.*}} : f32 -> tensor<32xf32>
 // CHECK: scf.for {{.*}} step %[[ROWS]] iter_args(%[[SUM:.*]] =
 // CHECK:   %[[PART:.*]] = scf.for {{.*}} iter_args(%[[OWN:.*]] = %[[ZERO]])
 // CHECK:     scf.for {{.*}} step %[[CHUNK]] iter_args(%{{.*}} = %[[OWN]])
@@ -83,14 +83,14 @@ func.func @rows(%x: tensor<32768x256xf32>) -> tensor<f32> {
 // 512 chunks are added up in one go, and so are numbers that do not round as
 // f32 do.
 
-// CHECK-LABEL: tile.program @short
+// CHECK-LABEL: fusion_tile.program @short
 // CHECK: scf.for
 // CHECK-NOT: scf.for
-// CHECK: tile.return
-// CHECK-LABEL: tile.program @wide
+// CHECK: fusion_tile.return
+// CHECK-LABEL: fusion_tile.program @wide
 // CHECK: scf.for
 // CHECK-NOT: scf.for
-// CHECK: tile.return
+// CHECK: fusion_tile.return
 func.func @main(%x: tensor<16384xf32>, %y: tensor<1048576xf64>) -> (tensor<f32>, tensor<f64>) {
   %0 = fusion.kernel @short ins(%x : tensor<16384xf32>) -> (tensor<f32>)
       attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<loop, tile = 32>], warps = 1>} {

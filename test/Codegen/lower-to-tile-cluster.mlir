@@ -4,16 +4,16 @@
 
 // RUN: fusion-opt %s --fusion-codegen-lower-to-tile | FileCheck %s
 
-// CHECK-LABEL: tile.program @norm
+// CHECK-LABEL: fusion_tile.program @norm
 // CHECK-SAME: cluster = 3 : i64
 // CHECK-NOT: together
-// CHECK: %[[MEMORY:.*]] = tile.cluster_memory 96 : !llvm.ptr<3>
+// CHECK: %[[MEMORY:.*]] = fusion_tile.cluster_memory 96 : !llvm.ptr<3>
 // CHECK: %[[MEMBER:.*]] = arith.remui %{{.*}}, %{{.*}} : index
-// CHECK: %[[SUM:.*]] = tile.reduce
-// CHECK: tile.panel_reduce %{{.*}} through %[[MEMORY]][%{{.*}}, %[[MEMBER]], %{{.*}}] members 3 copies 1 at 16 of 96
-// CHECK: tile.panel_reduce %{{.*}} through %[[MEMORY]][%{{.*}}, %[[MEMBER]], %{{.*}}] members 3 copies 1 at 64 of 96
-// CHECK: tile.store
-// CHECK-NOT: tile.panel_leave
+// CHECK: %[[SUM:.*]] = fusion_tile.reduce
+// CHECK: fusion_tile.panel_reduce %{{.*}} through %[[MEMORY]][%{{.*}}, %[[MEMBER]], %{{.*}}] members 3 copies 1 at 16 of 96
+// CHECK: fusion_tile.panel_reduce %{{.*}} through %[[MEMORY]][%{{.*}}, %[[MEMBER]], %{{.*}}] members 3 copies 1 at 64 of 96
+// CHECK: fusion_tile.store
+// CHECK-NOT: fusion_tile.panel_leave
 func.func @norm(%x: tensor<8x3000xf32>) -> tensor<8x3000xf32> {
   %r = fusion.kernel @norm ins(%x : tensor<8x3000xf32>) -> (tensor<8x3000xf32>) attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<full, tile = 1024, vector = 4, cluster = 3>], warps = 4>} {
   ^bb0(%u: tensor<8x3000xf32>):

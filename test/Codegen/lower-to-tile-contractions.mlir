@@ -6,14 +6,14 @@
 
 // Blocks walk several tiles, in groups of rows, here all of one height.
 
-// CHECK-LABEL: tile.program @walk
-// CHECK-SAME: pipeline = #tile.pipeline<wgmma, stages = 4, columns = 64>
+// CHECK-LABEL: fusion_tile.program @walk
+// CHECK-SAME: pipeline = #fusion_tile.pipeline<wgmma, stages = 4, columns = 64>
 // CHECK: %[[BLOCK:.*]] = gpu.block_id x
 // CHECK: scf.for %[[T:.*]] = %[[BLOCK]] to %c32{{.*}} step %c24
 // CHECK-NOT: arith.minui
 // CHECK:   scf.for {{.*}} -> (tensor<64x128xf32>)
-// CHECK:     tile.dot
-// CHECK:   tile.store
+// CHECK:     fusion_tile.dot
+// CHECK:   fusion_tile.store
 func.func @main(%a: tensor<512x512xbf16>, %b: tensor<512x512xbf16>) -> tensor<512x512xf32> {
   %r = fusion.kernel @walk ins(%a, %b : tensor<512x512xbf16>, tensor<512x512xbf16>) -> (tensor<512x512xf32>)
       attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64, group = 4, blocks = 24>>} {
@@ -42,7 +42,7 @@ func.func @main(%a: tensor<512x512xbf16>, %b: tensor<512x512xbf16>) -> tensor<51
 
 // The last group has fewer rows.
 
-// CHECK-LABEL: tile.program @rest
+// CHECK-LABEL: fusion_tile.program @rest
 // CHECK: %[[BLOCK:.*]] = gpu.block_id x
 // CHECK: scf.for %[[T:.*]] = %[[BLOCK]] to %c32{{.*}} step %c24
 // CHECK:   arith.minui
@@ -76,15 +76,15 @@ func.func @main(%a: tensor<512x512xbf16>, %b: tensor<512x512xbf16>) -> tensor<51
 // The blocks of a cluster share the contracted dimension; each finishes a part
 // of the columns. An initial value other than zero is added once, to the sum.
 
-// CHECK-LABEL: tile.program @share
+// CHECK-LABEL: fusion_tile.program @share
 // CHECK-SAME: cluster = 4
-// CHECK: %[[RANK:.*]] = tile.cluster_rank
+// CHECK: %[[RANK:.*]] = fusion_tile.cluster_rank
 // CHECK: %[[BEGIN:.*]] = arith.muli %[[RANK]], %c128
 // CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %[[BEGIN]] to
-// CHECK: %[[PART:.*]] = tile.cluster_reduce %[[SUM]] along 1 : tensor<64x128xf32> -> tensor<64x32xf32>
-// CHECK: %[[INIT:.*]] = tile.load {{.*}} -> tensor<64x32xf32>
+// CHECK: %[[PART:.*]] = fusion_tile.cluster_reduce %[[SUM]] along 1 : tensor<64x128xf32> -> tensor<64x32xf32>
+// CHECK: %[[INIT:.*]] = fusion_tile.load {{.*}} -> tensor<64x32xf32>
 // CHECK: %[[ALL:.*]] = arith.addf %[[INIT]], %[[PART]]
-// CHECK: tile.store %[[ALL]]
+// CHECK: fusion_tile.store %[[ALL]]
 func.func @main(%a: tensor<512x512xbf16>, %b: tensor<512x512xbf16>, %i: tensor<512x512xf32>) -> tensor<512x512xf32> {
   %r = fusion.kernel @share ins(%a, %b, %i : tensor<512x512xbf16>, tensor<512x512xbf16>, tensor<512x512xf32>) -> (tensor<512x512xf32>)
       attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, split = 4>>} {
@@ -111,10 +111,10 @@ func.func @main(%a: tensor<512x512xbf16>, %b: tensor<512x512xbf16>, %i: tensor<5
 // The extent ends within a tile but at the end of one of its parts: the parts
 // after that one have nothing to load or to store.
 
-// CHECK-LABEL: tile.program @rest
-// CHECK: tile.cluster_reduce %{{.*}} -> tensor<64x32xf32>
-// CHECK: tile.load {{.*}} checked [false, true] : {{.*}} -> tensor<64x32xf32>
-// CHECK: tile.store {{.*}} checked [false, true]
+// CHECK-LABEL: fusion_tile.program @rest
+// CHECK: fusion_tile.cluster_reduce %{{.*}} -> tensor<64x32xf32>
+// CHECK: fusion_tile.load {{.*}} checked [false, true] : {{.*}} -> tensor<64x32xf32>
+// CHECK: fusion_tile.store {{.*}} checked [false, true]
 func.func @main(%a: tensor<512x512xbf16>, %b: tensor<512x544xbf16>, %i: tensor<512x544xf32>) -> tensor<512x544xf32> {
   %r = fusion.kernel @rest ins(%a, %b, %i : tensor<512x512xbf16>, tensor<512x544xbf16>, tensor<512x544xf32>) -> (tensor<512x544xf32>)
       attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, split = 4>>} {
@@ -136,12 +136,12 @@ func.func @main(%a: tensor<512x512xbf16>, %b: tensor<512x544xbf16>, %i: tensor<5
 
 // Batch and sequence are one axis: memory is addressed by rows of both.
 
-// CHECK-LABEL: tile.program @merged
-// CHECK-DAG: %[[X:.*]] = tile.view %{{.*}}[] {{.*}} to <148x256xbf16>
-// CHECK-DAG: %[[R:.*]] = tile.view %{{.*}}[] {{.*}} to <148x512xf32>
-// CHECK: tile.load %[[X]]{{.*}} checked [true, false] : {{.*}} -> tensor<64x64xbf16>
-// CHECK: tile.dot
-// CHECK: tile.store %{{.*}}, %[[R]]{{.*}} checked [true, false]
+// CHECK-LABEL: fusion_tile.program @merged
+// CHECK-DAG: %[[X:.*]] = fusion_tile.view %{{.*}}[] {{.*}} to <148x256xbf16>
+// CHECK-DAG: %[[R:.*]] = fusion_tile.view %{{.*}}[] {{.*}} to <148x512xf32>
+// CHECK: fusion_tile.load %[[X]]{{.*}} checked [true, false] : {{.*}} -> tensor<64x64xbf16>
+// CHECK: fusion_tile.dot
+// CHECK: fusion_tile.store %{{.*}}, %[[R]]{{.*}} checked [true, false]
 func.func @main(%a: tensor<4x37x256xbf16>, %b: tensor<512x256xi8>) -> tensor<4x37x512xf32> {
   %r = fusion.kernel @merged ins(%a, %b : tensor<4x37x256xbf16>, tensor<512x256xi8>) -> (tensor<4x37x512xf32>)
       attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<merged, tile = 1>, #fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4>>} {
@@ -172,14 +172,14 @@ func.func @main(%a: tensor<4x37x256xbf16>, %b: tensor<512x256xi8>) -> tensor<4x3
 // Two products over the same loops are one loop with two dots, which share the
 // operand that they have in common.
 
-// CHECK-LABEL: tile.program @gate
+// CHECK-LABEL: fusion_tile.program @gate
 // CHECK: scf.for {{.*}} -> (tensor<64x64xf32>, tensor<64x64xf32>)
-// CHECK: %[[X:.*]] = tile.load {{.*}} <512x512xbf16> -> tensor<64x64xbf16>
-// CHECK: tile.dot %[[X]],
-// CHECK: tile.dot %[[X]],
+// CHECK: %[[X:.*]] = fusion_tile.load {{.*}} <512x512xbf16> -> tensor<64x64xbf16>
+// CHECK: fusion_tile.dot %[[X]],
+// CHECK: fusion_tile.dot %[[X]],
 // CHECK: scf.yield
-// CHECK-NOT: tile.dot
-// CHECK: tile.store
+// CHECK-NOT: fusion_tile.dot
+// CHECK: fusion_tile.store
 func.func @main(%a: tensor<512x512xbf16>, %b: tensor<512x256xbf16>, %g: tensor<512x256xbf16>) -> tensor<512x256xf32> {
   %r = fusion.kernel @gate ins(%a, %b, %g : tensor<512x512xbf16>, tensor<512x256xbf16>, tensor<512x256xbf16>) -> (tensor<512x256xf32>)
       attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 64>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4>>} {
@@ -221,10 +221,10 @@ func.func @main(%a: tensor<512x512xbf16>, %b: tensor<512x256xbf16>, %g: tensor<5
 
 // The program asks for tf32 in one function, and not in the other.
 
-// CHECK-LABEL: tile.program @asked
-// CHECK: tile.dot {{.*}} tf32 : tensor<64x32xf32>
-// CHECK-LABEL: tile.program @full
-// CHECK: tile.dot
+// CHECK-LABEL: fusion_tile.program @asked
+// CHECK: fusion_tile.dot {{.*}} tf32 : tensor<64x32xf32>
+// CHECK-LABEL: fusion_tile.program @full
+// CHECK: fusion_tile.dot
 // CHECK-NOT: tf32
 func.func @asks(%a: tensor<512x512xf32>, %b: tensor<256x512xf32>) -> tensor<512x256xf32> attributes {fusion.tf32} {
   %r = fusion.kernel @asked ins(%a, %b : tensor<512x512xf32>, tensor<256x512xf32>) -> (tensor<512x256xf32>)

@@ -1,16 +1,16 @@
 // RUN: fusion-opt %s --fusion-codegen-lower-to-tile --canonicalize --cse | FileCheck %s
-// RUN: fusion-opt %s --pass-pipeline='builtin.module(fusion-codegen-lower-to-tile,tile.program(canonicalize,cse,tile-shrink-loads,tile-split-epilogue,canonicalize,cse))' | FileCheck %s --check-prefix=CHUNKS
+// RUN: fusion-opt %s --pass-pipeline='builtin.module(fusion-codegen-lower-to-tile,fusion_tile.program(canonicalize,cse,fusion-tile-shrink-loads,fusion-tile-split-epilogue,canonicalize,cse))' | FileCheck %s --check-prefix=CHUNKS
 
 // What comes from a product is computed once: a read in which a bit of the
 // column is flipped exchanges elements of the tile, the bias in them included.
 
-// CHECK-LABEL: tile.program @exchanged
+// CHECK-LABEL: fusion_tile.program @exchanged
 // CHECK: %[[M:.*]] = scf.for {{.*}} -> (tensor<64x128xf32>)
-// CHECK: tile.dot
-// CHECK-NOT: tile.dot
+// CHECK: fusion_tile.dot
+// CHECK-NOT: fusion_tile.dot
 // CHECK: %[[B:.*]] = arith.addf %[[M]],
-// CHECK: %[[X:.*]] = tile.exchange %[[B]] along 1 by 64 : tensor<64x128xf32>
-// CHECK: %[[W:.*]] = tile.load {{.*}} -> tensor<64x128xf32>
+// CHECK: %[[X:.*]] = fusion_tile.exchange %[[B]] along 1 by 64 : tensor<64x128xf32>
+// CHECK: %[[W:.*]] = fusion_tile.load {{.*}} -> tensor<64x128xf32>
 // CHECK: %[[P:.*]] = arith.mulf %[[X]], %[[W]]
 // CHECK: arith.addf %[[B]], %[[P]]
 // CHECK-NOT: arith.addf
@@ -19,20 +19,20 @@
 // one load, since the tile begins at a multiple of 128.
 
 // CHUNKS-DAG: #[[BOX:.*]] = affine_map<(d0, d1)[s0, s1] -> (d0 + s0, d1)>
-// CHUNKS-LABEL: tile.program @exchanged
+// CHUNKS-LABEL: fusion_tile.program @exchanged
 // CHUNKS: %[[M:.*]] = scf.for
-// CHUNKS: %[[S0:.*]] = tile.slice %[[M]] [0, 0]
+// CHUNKS: %[[S0:.*]] = fusion_tile.slice %[[M]] [0, 0]
 // CHUNKS: %[[B0:.*]] = arith.addf %[[S0]],
-// CHUNKS: %[[S1:.*]] = tile.slice %[[M]] [0, 64]
+// CHUNKS: %[[S1:.*]] = fusion_tile.slice %[[M]] [0, 64]
 // CHUNKS: %[[B1:.*]] = arith.addf %[[S1]],
-// CHUNKS: %[[W:.*]] = tile.load %{{.*}}[#[[BOX]]] {{.*}} -> tensor<64x64xf32>
+// CHUNKS: %[[W:.*]] = fusion_tile.load %{{.*}}[#[[BOX]]] {{.*}} -> tensor<64x64xf32>
 // CHUNKS: %[[P0:.*]] = arith.mulf %[[B1]], %[[W]]
 // CHUNKS: arith.addf %[[B0]], %[[P0]]
-// CHUNKS: tile.store
+// CHUNKS: fusion_tile.store
 // CHUNKS: %[[P1:.*]] = arith.mulf %[[B0]], %[[W]]
 // CHUNKS: arith.addf %[[B1]], %[[P1]]
-// CHUNKS: tile.store
-// CHUNKS-NOT: tile.exchange
+// CHUNKS: fusion_tile.store
+// CHUNKS-NOT: fusion_tile.exchange
 
 #a = affine_map<(i, j, k) -> (i, k)>
 #b = affine_map<(i, j, k) -> (k, j)>

@@ -7,19 +7,19 @@
 #full = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
 
-// CHECK-LABEL: tile.program @rescaled
+// CHECK-LABEL: fusion_tile.program @rescaled
 // CHECK: scf.for {{.*}} iter_args(%[[M:.*]] = %{{.*}}, %[[S:.*]] = %{{.*}}) -> (tensor<32xf32>, tensor<32xf32>)
-// CHECK:   %[[X:.*]] = tile.load
-// CHECK:   %[[PARTS:.*]] = tile.reshape %[[X]] : tensor<256xf32> -> tensor<2x32x4xf32>
-// CHECK:   %[[FOURS:.*]] = tile.reduce %[[PARTS]] along 2 : tensor<2x32x4xf32> -> tensor<2x32xf32>
-// CHECK:   %[[OWN:.*]] = tile.reduce %[[FOURS]] along 0 : tensor<2x32xf32> -> tensor<32xf32>
+// CHECK:   %[[X:.*]] = fusion_tile.load
+// CHECK:   %[[PARTS:.*]] = fusion_tile.reshape %[[X]] : tensor<256xf32> -> tensor<2x32x4xf32>
+// CHECK:   %[[FOURS:.*]] = fusion_tile.reduce %[[PARTS]] along 2 : tensor<2x32x4xf32> -> tensor<2x32xf32>
+// CHECK:   %[[OWN:.*]] = fusion_tile.reduce %[[FOURS]] along 0 : tensor<2x32xf32> -> tensor<32xf32>
 // CHECK:   %[[MAX:.*]] = arith.maximumf %[[M]], %[[OWN]]
 // CHECK:   %[[BASE:.*]] = arith.select
-// CHECK:   tile.broadcast %[[BASE]] dims [1] : tensor<32xf32> -> tensor<2x32x4xf32>
+// CHECK:   fusion_tile.broadcast %[[BASE]] dims [1] : tensor<32xf32> -> tensor<2x32x4xf32>
 // CHECK:   math.exp %{{.*}} : tensor<256xf32>
 // CHECK:   arith.mulf %[[S]], %{{.*}} : tensor<32xf32>
 // CHECK:   scf.yield %[[MAX]]
-// CHECK: tile.reduce %{{.*}}, %{{.*}} along 0 : tensor<32xf32>, tensor<32xf32> -> f32, f32
+// CHECK: fusion_tile.reduce %{{.*}}, %{{.*}} along 0 : tensor<32xf32>, tensor<32xf32> -> f32, f32
 func.func @rescaled(%x: tensor<8x4096xf32>) -> tensor<8xf32> {
   %0 = fusion.kernel @rescaled ins(%x : tensor<8x4096xf32>) -> (tensor<8xf32>)
       attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 256, vector = 4>], warps = 1>} {
@@ -58,17 +58,17 @@ func.func @rescaled(%x: tensor<8x4096xf32>) -> tensor<8xf32> {
 #full = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
 
-// CHECK-LABEL: tile.program @linear
+// CHECK-LABEL: fusion_tile.program @linear
 // CHECK: scf.for {{.*}} iter_args(%[[M:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %[[A:.*]] = %{{.*}}, %[[B:.*]] = %{{.*}}) -> (tensor<32xf32>, tensor<32xf32>, tensor<32xf32>, tensor<32xf32>)
 // CHECK:   %[[BASE:.*]] = arith.select
-// CHECK:   %[[BASES:.*]] = tile.reshape {{.*}} : tensor<2x32x4xf32> -> tensor<256xf32>
+// CHECK:   %[[BASES:.*]] = fusion_tile.reshape {{.*}} : tensor<2x32x4xf32> -> tensor<256xf32>
 // CHECK:   %[[D:.*]] = arith.subf %[[BASES]], %{{.*}} : tensor<256xf32>
 // CHECK:   %[[UD:.*]] = arith.mulf %{{.*}}, %[[D]] fastmath<contract> : tensor<256xf32>
 // CHECK:   arith.addf %{{.*}}, %[[UD]] fastmath<contract> : tensor<256xf32>
 // CHECK:   %[[SHIFT:.*]] = arith.subf %[[BASE]], %{{.*}} : tensor<32xf32>
 // CHECK:   %[[MOVED:.*]] = arith.mulf %[[B]], %[[SHIFT]] fastmath<contract> : tensor<32xf32>
 // CHECK:   arith.addf %[[A]], %[[MOVED]] fastmath<contract> : tensor<32xf32>
-// CHECK: tile.reduce %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} along 0
+// CHECK: fusion_tile.reduce %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} along 0
 func.func @linear(%x: tensor<8x4096xf32>, %y: tensor<8x4096xf32>, %z: tensor<8x4096xf32>) -> tensor<8xf32> {
   %0 = fusion.kernel @linear ins(%x, %y, %z : tensor<8x4096xf32>, tensor<8x4096xf32>, tensor<8x4096xf32>) -> (tensor<8xf32>)
       attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 256, vector = 4>], warps = 1>} {
@@ -124,8 +124,8 @@ func.func @linear(%x: tensor<8x4096xf32>, %y: tensor<8x4096xf32>, %z: tensor<8x4
 #full = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
 
-// CHECK-LABEL: tile.program @otherDistance
-// CHECK-NOT: tile.reduce
+// CHECK-LABEL: fusion_tile.program @otherDistance
+// CHECK-NOT: fusion_tile.reduce
 func.func @otherDistance(%x: tensor<8x4096xf32>, %y: tensor<8x4096xf32>, %z: tensor<8x4096xf32>) -> tensor<8xf32> {
   %0 = fusion.kernel @otherDistance ins(%x, %y, %z : tensor<8x4096xf32>, tensor<8x4096xf32>, tensor<8x4096xf32>) -> (tensor<8xf32>)
       attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 256, vector = 4>], warps = 1>} {
@@ -180,9 +180,9 @@ func.func @otherDistance(%x: tensor<8x4096xf32>, %y: tensor<8x4096xf32>, %z: ten
 #full = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
 
-// CHECK-LABEL: tile.program @single
+// CHECK-LABEL: fusion_tile.program @single
 // CHECK: scf.for {{.*}} -> (tensor<32xf32>, tensor<32xf32>)
-// CHECK-NOT: tile.reshape
+// CHECK-NOT: fusion_tile.reshape
 // CHECK:   arith.minimumf
 // CHECK:   scf.yield
 func.func @single(%x: tensor<8x4096xf32>) -> tensor<8xf32> {
@@ -223,14 +223,14 @@ func.func @single(%x: tensor<8x4096xf32>) -> tensor<8xf32> {
 #full = affine_map<(i, j, k) -> (i, j, k)>
 #row = affine_map<(i, j, k) -> (i)>
 
-// CHECK-LABEL: tile.program @moments
+// CHECK-LABEL: fusion_tile.program @moments
 // CHECK: scf.for {{.*}} -> (tensor<2x16xf32>, tensor<2x16xf32>, tensor<2x16xf32>)
 // CHECK: scf.for {{.*}} iter_args(%[[N:.*]] = %{{.*}}, %[[S:.*]] = %{{.*}}, %[[Q:.*]] = %{{.*}}) -> (tensor<2x16xf32>, tensor<2x16xf32>, tensor<2x16xf32>)
-// CHECK:   tile.reshape %{{.*}} : tensor<8x32xf32> -> tensor<4x2x16x2xf32>
-// CHECK:   tile.reduce %{{.*}} along 3 : tensor<4x2x16x2xf32> -> tensor<4x2x16xf32>
-// CHECK:   tile.reduce %{{.*}} along 0 : tensor<4x2x16xf32> -> tensor<2x16xf32>
+// CHECK:   fusion_tile.reshape %{{.*}} : tensor<8x32xf32> -> tensor<4x2x16x2xf32>
+// CHECK:   fusion_tile.reduce %{{.*}} along 3 : tensor<4x2x16x2xf32> -> tensor<4x2x16xf32>
+// CHECK:   fusion_tile.reduce %{{.*}} along 0 : tensor<4x2x16xf32> -> tensor<2x16xf32>
 // CHECK:   %[[MEAN:.*]] = arith.divf %{{.*}} : tensor<2x16xf32>
-// CHECK:   tile.broadcast %[[MEAN]] dims [1, 2] : tensor<2x16xf32> -> tensor<4x2x16x2xf32>
+// CHECK:   fusion_tile.broadcast %[[MEAN]] dims [1, 2] : tensor<2x16xf32> -> tensor<4x2x16x2xf32>
 // CHECK:   arith.addf %[[N]], %{{.*}} : tensor<2x16xf32>
 // CHECK:   scf.yield
 func.func @moments(%x: tensor<8x1024x18xf32>) -> tensor<8xf32> {

@@ -1,4 +1,4 @@
-// RUN: fusion-opt %s --fusion-codegen-lower-to-tile --canonicalize --cse --tile-fuse-walks --cse | FileCheck %s
+// RUN: fusion-opt %s --fusion-codegen-lower-to-tile --canonicalize --cse --fusion-tile-fuse-walks --cse | FileCheck %s
 
 #all = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
@@ -8,20 +8,20 @@
 // the end of all rows. It stores the sums of rows in each step, and what it has of
 // the columns behind the walk; both by one load.
 
-// CHECK-LABEL: tile.program @sums
+// CHECK-LABEL: fusion_tile.program @sums
 // CHECK: %[[BLOCK:.*]] = gpu.block_id  x
 // CHECK: %[[BEGIN:.*]] = arith.muli %[[BLOCK]], %c96
 // CHECK: %[[PAST:.*]] = arith.addi %[[BEGIN]], %c96
 // CHECK: %[[END:.*]] = arith.minui %[[PAST]], %c1000
 // CHECK: %[[SUM:.*]] = scf.for {{.*}} = %[[BEGIN]] to %[[END]] step %c4 {{.*}} -> (tensor<512x4xf32>)
-// CHECK: %[[X:.*]] = tile.load
-// CHECK-NOT: tile.load
+// CHECK: %[[X:.*]] = fusion_tile.load
+// CHECK-NOT: fusion_tile.load
 // CHECK: arith.addf %{{.*}}, %[[X]]
-// CHECK: %[[ROWS:.*]] = tile.reduce %[[X]] along 0 : tensor<512x4xf32> -> tensor<4xf32>
-// CHECK: tile.store %[[ROWS]], {{.*}} checked [false]
+// CHECK: %[[ROWS:.*]] = fusion_tile.reduce %[[X]] along 0 : tensor<512x4xf32> -> tensor<4xf32>
+// CHECK: fusion_tile.store %[[ROWS]], {{.*}} checked [false]
 // CHECK: scf.yield
-// CHECK: %[[PART:.*]] = tile.reduce %[[SUM]] along 1 : tensor<512x4xf32> -> tensor<512xf32>
-// CHECK: tile.store %[[PART]], %{{.*}} (%[[BLOCK]])
+// CHECK: %[[PART:.*]] = fusion_tile.reduce %[[SUM]] along 1 : tensor<512x4xf32> -> tensor<512xf32>
+// CHECK: fusion_tile.store %[[PART]], %{{.*}} (%[[BLOCK]])
 func.func @main(%a: tensor<1000x512xf32>) -> (tensor<11x512xf32>, tensor<1000xf32>) {
   %r:2 = fusion.kernel @sums ins(%a : tensor<1000x512xf32>) -> (tensor<11x512xf32>, tensor<1000xf32>)
       attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<loop, tile = 4>, #fusion.axis<full, tile = 512, vector = 4>], warps = 4>} {

@@ -10,17 +10,17 @@
 // Reductions in granules: the tile is seen as granules and what is in them. An
 // element may need what its own granule was reduced to.
 
-// CHECK-LABEL: tile.program @granules
+// CHECK-LABEL: fusion_tile.program @granules
 // CHECK: %[[M:.*]] = scf.for {{.*}} -> (tensor<64x128xf32>)
-// CHECK: %[[R:.*]] = tile.reshape %[[M]] : tensor<64x128xf32> -> tensor<64x2x64xf32>
-// CHECK: %[[MAX:.*]] = tile.reduce %[[R]] along 2 : tensor<64x2x64xf32> -> tensor<64x2xf32>
-// CHECK: tile.store %[[MAX]], {{.*}} : tensor<64x2xf32>
-// CHECK: %[[ALL:.*]] = tile.broadcast %[[MAX]] dims [0, 1] : tensor<64x2xf32> -> tensor<64x2x64xf32>
-// CHECK: %[[BACK:.*]] = tile.reshape %[[ALL]] : tensor<64x2x64xf32> -> tensor<64x128xf32>
+// CHECK: %[[R:.*]] = fusion_tile.reshape %[[M]] : tensor<64x128xf32> -> tensor<64x2x64xf32>
+// CHECK: %[[MAX:.*]] = fusion_tile.reduce %[[R]] along 2 : tensor<64x2x64xf32> -> tensor<64x2xf32>
+// CHECK: fusion_tile.store %[[MAX]], {{.*}} : tensor<64x2xf32>
+// CHECK: %[[ALL:.*]] = fusion_tile.broadcast %[[MAX]] dims [0, 1] : tensor<64x2xf32> -> tensor<64x2x64xf32>
+// CHECK: %[[BACK:.*]] = fusion_tile.reshape %[[ALL]] : tensor<64x2x64xf32> -> tensor<64x128xf32>
 // CHECK: %[[D:.*]] = arith.subf %[[M]], %[[BACK]]
-// CHECK: %[[S:.*]] = tile.reshape %[[D]] : tensor<64x128xf32> -> tensor<4x16x128xf32>
-// CHECK: %[[SUM:.*]] = tile.reduce %[[S]] along 1 : tensor<4x16x128xf32> -> tensor<4x128xf32>
-// CHECK: tile.store %[[SUM]], {{.*}} : tensor<4x128xf32>
+// CHECK: %[[S:.*]] = fusion_tile.reshape %[[D]] : tensor<64x128xf32> -> tensor<4x16x128xf32>
+// CHECK: %[[SUM:.*]] = fusion_tile.reduce %[[S]] along 1 : tensor<4x16x128xf32> -> tensor<4x128xf32>
+// CHECK: fusion_tile.store %[[SUM]], {{.*}} : tensor<4x128xf32>
 func.func @main(%a: tensor<512x512xbf16>, %b: tensor<512x512xbf16>) -> (tensor<512x8xf32>, tensor<32x512xf32>) {
   %r:2 = fusion.kernel @granules ins(%a, %b : tensor<512x512xbf16>, tensor<512x512xbf16>) -> (tensor<512x8xf32>, tensor<32x512xf32>)
       attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4>>} {

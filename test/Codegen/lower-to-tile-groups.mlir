@@ -13,26 +13,26 @@
 // The grid walks as many tiles as there are; the group is a coordinate of the
 // weight and of the bias, and stores end with it.
 // CHECK-DAG: #[[GRID:.*]] = affine_map<() -> (8)>
-// CHECK-LABEL: tile.program @tiles
-// CHECK-DAG: %[[X:.*]] = tile.view %arg0
-// CHECK-DAG: %[[W:.*]] = tile.view %arg1
-// CHECK-DAG: %[[B:.*]] = tile.view %arg2
-// CHECK-DAG: %[[O:.*]] = tile.view %arg3
+// CHECK-LABEL: fusion_tile.program @tiles
+// CHECK-DAG: %[[X:.*]] = fusion_tile.view %arg0
+// CHECK-DAG: %[[W:.*]] = fusion_tile.view %arg1
+// CHECK-DAG: %[[B:.*]] = fusion_tile.view %arg2
+// CHECK-DAG: %[[O:.*]] = fusion_tile.view %arg3
 // CHECK-DAG: %[[BLOCK:.*]] = gpu.block_id x
-// CHECK-DAG: %{{.*}}, %{{.*}}, %{{.*}}, %[[TOTAL:.*]] = tile.find_group %[[O]][%c0] tile 64 rows 256
+// CHECK-DAG: %{{.*}}, %{{.*}}, %{{.*}}, %[[TOTAL:.*]] = fusion_tile.find_group %[[O]][%c0] tile 64 rows 256
 // CHECK: scf.for %{{.*}} = %[[BLOCK]] to %[[TOTAL]] step %c8
-// CHECK: %[[GROUP:.*]], %[[BEGIN:.*]], %[[END:.*]], %{{.*}} = tile.find_group %[[O]][%{{.*}}] tile 64 rows 256
+// CHECK: %[[GROUP:.*]], %[[BEGIN:.*]], %[[END:.*]], %{{.*}} = fusion_tile.find_group %[[O]][%{{.*}}] tile 64 rows 256
 // CHECK: %[[NUMBER:.*]] = arith.index_cast %[[GROUP]] : index to i32
 // CHECK: %[[SUM:.*]] = scf.for %[[K:[a-z0-9]+]] =
-// CHECK: tile.load %[[X]][{{.*}}] (%[[BEGIN]], %[[K]]) checked [true, false]
-// CHECK: tile.load %[[W]][{{.*}}] (%[[K]], %{{.*}}, %[[GROUP]]) checked [true, false, false]
-// CHECK: tile.dot
+// CHECK: fusion_tile.load %[[X]][{{.*}}] (%[[BEGIN]], %[[K]]) checked [true, false]
+// CHECK: fusion_tile.load %[[W]][{{.*}}] (%[[K]], %{{.*}}, %[[GROUP]]) checked [true, false, false]
+// CHECK: fusion_tile.dot
 // CHECK: %[[IS:.*]] = arith.cmpi ult, %[[NUMBER]], %c4_i32
-// CHECK: %[[MASK:.*]] = tile.splat %[[IS]]
+// CHECK: %[[MASK:.*]] = fusion_tile.splat %[[IS]]
 // CHECK: arith.select %[[MASK]], %[[SUM]]
-// CHECK: tile.load %[[B]]{{.*}} -> tensor<128xf32>
-// CHECK: %[[PART:.*]] = tile.view %arg4[%[[END]]] : !llvm.ptr<1> to <?x128xf32>
-// CHECK: tile.store %{{.*}}, %[[PART]]{{.*}} checked [true, false]
+// CHECK: fusion_tile.load %[[B]]{{.*}} -> tensor<128xf32>
+// CHECK: %[[PART:.*]] = fusion_tile.view %arg4[%[[END]]] : !llvm.ptr<1> to <?x128xf32>
+// CHECK: fusion_tile.store %{{.*}}, %[[PART]]{{.*}} checked [true, false]
 func.func @tiles(%x: tensor<256x128xbf16>, %w: tensor<4x128x128xbf16>, %b: tensor<4x128xf32>, %o: tensor<5xi32>) -> tensor<256x128xf32> {
   %r = fusion.kernel @tiles ins(%x, %w, %b, %o : tensor<256x128xbf16>, tensor<4x128x128xbf16>, tensor<4x128xf32>, tensor<5xi32>) -> (tensor<256x128xf32>)
       attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 128>, #fusion.axis<group, tile = 1>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, columns = 64, group = 4, blocks = 8>>} {
@@ -70,16 +70,16 @@ func.func @tiles(%x: tensor<256x128xbf16>, %w: tensor<4x128x128xbf16>, %b: tenso
 
 // Groups of the tile's first and last row are the bounds of the walk; products
 // count for the rows of the present one.
-// CHECK-LABEL: tile.program @walk
-// CHECK-NOT: tile.find_group
+// CHECK-LABEL: fusion_tile.program @walk
+// CHECK-NOT: fusion_tile.find_group
 // CHECK: %[[GROUPS:.*]] = arith.subi %{{.*}} : tensor<64xi32>
-// CHECK: tile.reduce %[[GROUPS]]
+// CHECK: fusion_tile.reduce %[[GROUPS]]
 // CHECK: arith.minsi
-// CHECK: tile.reduce %[[GROUPS]]
+// CHECK: fusion_tile.reduce %[[GROUPS]]
 // CHECK: arith.maxsi
 // CHECK: scf.for
 // CHECK: scf.for
-// CHECK: %[[DOT:.*]] = tile.dot
+// CHECK: %[[DOT:.*]] = fusion_tile.dot
 // CHECK: arith.cmpi eq
 // CHECK: arith.select %{{.*}}, %[[DOT]], %{{.*}} : tensor<64x128xi1>
 func.func @walk(%x: tensor<256x128xbf16>, %w: tensor<4x128x128xbf16>, %b: tensor<4x128xf32>, %o: tensor<5xi32>) -> tensor<256x128xf32> {

@@ -6,7 +6,7 @@
 // From the first key that the first row of 64 sees, whole steps of 32, to the last
 // one that the last row sees. Tiles of rows come from the last to the first.
 
-// CHECK-LABEL: tile.program @window
+// CHECK-LABEL: fusion_tile.program @window
 // CHECK-DAG: %[[ROWS:.*]] = arith.constant 64 : index
 // CHECK-DAG: %[[STEP:.*]] = arith.constant 32 : index
 // CHECK-DAG: %[[LAST:.*]] = arith.constant 3 : index
@@ -73,7 +73,7 @@ func.func @window(%q: tensor<200x64xf16>, %k: tensor<200x64xf16>, %v: tensor<200
 // Sizes and a position that the run knows. Keys have every second place: half of what
 // the last row sees. Positions further away than anything say the same as nearer ones.
 
-// CHECK-LABEL: tile.program @position
+// CHECK-LABEL: fusion_tile.program @position
 // CHECK-DAG: %[[ROWS:.*]] = arith.constant 64 : index
 // CHECK-DAG: %[[NEAR:.*]] = arith.constant 4398046511104 : i64
 // CHECK-DAG: %[[BACK:.*]] = arith.constant -4398046511104 : i64

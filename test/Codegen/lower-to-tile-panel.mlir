@@ -4,8 +4,8 @@
 
 // RUN: fusion-opt %s --fusion-codegen-lower-to-tile | FileCheck %s
 
-// CHECK-LABEL: tile.program @panel
-// CHECK: %[[MEMORY:.*]] = tile.scratch 16640 signals : !llvm.ptr<1>
+// CHECK-LABEL: fusion_tile.program @panel
+// CHECK: %[[MEMORY:.*]] = fusion_tile.scratch 16640 signals : !llvm.ptr<1>
 // CHECK: %[[BLOCK:.*]] = gpu.block_id x
 // CHECK-DAG: %[[PANEL:.*]] = arith.divui %[[BLOCK]], %{{.*}} : index
 // CHECK-DAG: %[[MEMBER:.*]] = arith.remui %[[BLOCK]], %{{.*}} : index
@@ -13,14 +13,14 @@
 // CHECK: %[[DONE:.*]] = arith.subi %[[TILE]], %[[BLOCK]] : index
 // CHECK: %[[TURN:.*]] = arith.divui %[[DONE]], %{{.*}} : index
 // CHECK: %[[SUM:.*]] = scf.for
-// CHECK: %[[OWN:.*]] = tile.reduce %[[SUM]] along 1 : tensor<128x64xf32> -> tensor<128xf32>
+// CHECK: %[[OWN:.*]] = fusion_tile.reduce %[[SUM]] along 1 : tensor<128x64xf32> -> tensor<128xf32>
 // One exchange a tile takes turns at two copies of 4 x 128 words.
-// CHECK: %[[ALL:.*]] = tile.panel_reduce %[[OWN]] through %[[MEMORY]][%[[PANEL]], %[[MEMBER]], %[[TURN]]] members 4 copies 2 at 128 of 8320
+// CHECK: %[[ALL:.*]] = fusion_tile.panel_reduce %[[OWN]] through %[[MEMORY]][%[[PANEL]], %[[MEMBER]], %[[TURN]]] members 4 copies 2 at 128 of 8320
 // CHECK: arith.addf
-// CHECK: tile.broadcast %[[ALL]]
-// CHECK: tile.store
+// CHECK: fusion_tile.broadcast %[[ALL]]
+// CHECK: fusion_tile.store
 // CHECK: }
-// CHECK: tile.panel_leave %[[MEMORY]][%[[PANEL]]] arrivals 4 of 8320
+// CHECK: fusion_tile.panel_leave %[[MEMORY]][%[[PANEL]]] arrivals 4 of 8320
 func.func @panel(%a: tensor<512x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<512x256xf32> {
   %r = fusion.kernel @panel ins(%a, %b : tensor<512x256xbf16>, tensor<256x256xbf16>) -> (tensor<512x256xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<full, tile = 64>, #fusion.axis<loop, tile = 64>], warps = 8, mma = #fusion.mma<wgmma, stages = 3, columns = 32, group = 1, blocks = 8>>} {
   ^bb0(%x: tensor<512x256xbf16>, %w: tensor<256x256xbf16>):

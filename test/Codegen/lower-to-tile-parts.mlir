@@ -5,18 +5,18 @@
 
 // Both parts are summed up in one loop, from the same rows of %a. The second
 // part begins where the first ends.
-// CHECK-LABEL: tile.program @parts
+// CHECK-LABEL: fusion_tile.program @parts
 // CHECK: %[[FIRST:.*]] = arith.muli %{{.*}}, %c192
 // CHECK: %[[SECOND:.*]] = arith.addi %[[FIRST]], %c128
 // CHECK: %[[SUMS:.*]]:2 = scf.for {{.*}} -> (tensor<128x128xf32>, tensor<128x64xf32>)
-// CHECK: %[[A:.*]] = tile.load %0{{.*}} -> tensor<128x64xbf16>
-// CHECK: %[[B:.*]] = tile.load %1{{.*}} (%[[FIRST]], %{{.*}}) {{.*}} -> tensor<128x64xbf16>
-// CHECK: tile.dot %[[A]], %[[B]], {{.*}} -> tensor<128x128xf32>
-// CHECK: %[[C:.*]] = tile.load %1{{.*}} (%[[SECOND]], %{{.*}}) {{.*}} -> tensor<64x64xbf16>
-// CHECK: tile.dot %[[A]], %[[C]], {{.*}} -> tensor<128x64xf32>
+// CHECK: %[[A:.*]] = fusion_tile.load %0{{.*}} -> tensor<128x64xbf16>
+// CHECK: %[[B:.*]] = fusion_tile.load %1{{.*}} (%[[FIRST]], %{{.*}}) {{.*}} -> tensor<128x64xbf16>
+// CHECK: fusion_tile.dot %[[A]], %[[B]], {{.*}} -> tensor<128x128xf32>
+// CHECK: %[[C:.*]] = fusion_tile.load %1{{.*}} (%[[SECOND]], %{{.*}}) {{.*}} -> tensor<64x64xbf16>
+// CHECK: fusion_tile.dot %[[A]], %[[C]], {{.*}} -> tensor<128x64xf32>
 // CHECK-NOT: scf.if
-// CHECK: tile.store %[[SUMS]]#0, %2{{.*}}, %[[FIRST]])
-// CHECK: tile.store %[[SUMS]]#1, %2{{.*}}, %[[SECOND]])
+// CHECK: fusion_tile.store %[[SUMS]]#0, %2{{.*}}, %[[FIRST]])
+// CHECK: fusion_tile.store %[[SUMS]]#1, %2{{.*}}, %[[SECOND]])
 func.func @parts(%a: tensor<512x256xbf16>, %b: tensor<768x256xbf16>) -> tensor<512x768xf32> {
   %r = fusion.kernel @parts ins(%a, %b : tensor<512x256xbf16>, tensor<768x256xbf16>) -> (tensor<512x768xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<grid, tile = 192>, #fusion.axis<loop, tile = 64>], warps = 8, mma = #fusion.mma<wgmma, stages = 4>>} {
   ^bb0(%x: tensor<512x256xbf16>, %w: tensor<768x256xbf16>):
@@ -33,16 +33,16 @@ func.func @parts(%a: tensor<512x256xbf16>, %b: tensor<768x256xbf16>) -> tensor<5
 
 // Three groups have 64 rows of 192 each, in the turns of a loop that holds all
 // that is done for a tile. Dimensions of tiles stay in order: rows, columns.
-// CHECK-LABEL: tile.program @rows
-// CHECK-SAME: pipeline = #tile.pipeline<wgmma, stages = 4, groups = 3>
+// CHECK-LABEL: fusion_tile.program @rows
+// CHECK-SAME: pipeline = #fusion_tile.pipeline<wgmma, stages = 4, groups = 3>
 // CHECK: scf.for %[[GROUP:.*]] = %c0 to %c3 step %c1 {
 // CHECK: %[[WHOLE:.*]] = arith.muli %{{.*}}, %c192
 // CHECK: %[[OWN:.*]] = arith.muli %[[GROUP]], %c64
 // CHECK: %[[ROW:.*]] = arith.addi %[[WHOLE]], %[[OWN]]
 // CHECK: %[[SUM:.*]] = scf.for
-// CHECK: tile.dot {{.*}} : tensor<64x64xbf16>, tensor<128x64xbf16> -> tensor<64x128xf32>
-// CHECK: tile.store %[[SUM]], %2{{.*}} (%[[ROW]], %{{.*}}) checked [true, false]
-// CHECK: {tile.row_groups}
+// CHECK: fusion_tile.dot {{.*}} : tensor<64x64xbf16>, tensor<128x64xbf16> -> tensor<64x128xf32>
+// CHECK: fusion_tile.store %[[SUM]], %2{{.*}} (%[[ROW]], %{{.*}}) checked [true, false]
+// CHECK: {fusion_tile.row_groups}
 func.func @rows(%a: tensor<512x256xbf16>, %b: tensor<768x256xbf16>) -> tensor<512x768xf32> {
   %r = fusion.kernel @rows ins(%a, %b : tensor<512x256xbf16>, tensor<768x256xbf16>) -> (tensor<512x768xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 192>, #fusion.axis<grid, tile = 128>, #fusion.axis<loop, tile = 64>], warps = 4, mma = #fusion.mma<wgmma, stages = 4, groups = 3>>} {
   ^bb0(%x: tensor<512x256xbf16>, %w: tensor<768x256xbf16>):
@@ -58,15 +58,15 @@ func.func @rows(%a: tensor<512x256xbf16>, %b: tensor<768x256xbf16>) -> tensor<51
 // -----
 
 // The blocks of a cluster have rows of 128 of the 256 that the grid counts.
-// CHECK-LABEL: tile.program @together
+// CHECK-LABEL: fusion_tile.program @together
 // CHECK-SAME: cluster = 2
 // CHECK: %[[BLOCK:.*]] = gpu.block_id x
-// CHECK: %[[RANK:.*]] = tile.cluster_rank
+// CHECK: %[[RANK:.*]] = fusion_tile.cluster_rank
 // CHECK: arith.divui %[[BLOCK]], %c2
 // CHECK: %[[WHOLE:.*]] = arith.muli %{{.*}}, %c256
 // CHECK: %[[OWN:.*]] = arith.muli %[[RANK]], %c128
 // CHECK: arith.addi %[[WHOLE]], %[[OWN]]
-// CHECK: tile.dot {{.*}} -> tensor<128x64xf32>
+// CHECK: fusion_tile.dot {{.*}} -> tensor<128x64xf32>
 func.func @together(%a: tensor<512x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<512x256xf32> {
   %r = fusion.kernel @together ins(%a, %b : tensor<512x256xbf16>, tensor<256x256xbf16>) -> (tensor<512x256xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<grid, tile = 64>, #fusion.axis<loop, tile = 64>], warps = 8, mma = #fusion.mma<wgmma, stages = 4, multicast = 2>>} {
   ^bb0(%x: tensor<512x256xbf16>, %w: tensor<256x256xbf16>):

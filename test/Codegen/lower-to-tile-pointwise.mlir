@@ -13,17 +13,17 @@
 // CHECK-DAG: #[[ROW:.*]] = affine_map<(d0)[s0] -> (d0 + s0)>
 // CHECK-LABEL: fusion.kernel @pointwise
 // CHECK-SAME: program = @pointwise
-// CHECK: tile.program @pointwise
+// CHECK: fusion_tile.program @pointwise
 // CHECK-SAME: grid = #[[GRID]], index_bits = 32 : i64, num_warps = 4 : i64
-// CHECK: %[[X:.*]] = tile.view %{{.*}} to <64x300xf32>
-// CHECK: %[[Y:.*]] = tile.view %{{.*}} to <300x64xf32>
-// CHECK: %[[LX:.*]] = tile.load %[[X]][#[[ID]]] ({{.*}}) checked [false, true] : <64x300xf32> -> tensor<4x32xf32>
-// CHECK: %[[LY:.*]] = tile.load %[[Y]][#[[T]]] ({{.*}}) checked [true, false] : <300x64xf32> -> tensor<4x32xf32>
+// CHECK: %[[X:.*]] = fusion_tile.view %{{.*}} to <64x300xf32>
+// CHECK: %[[Y:.*]] = fusion_tile.view %{{.*}} to <300x64xf32>
+// CHECK: %[[LX:.*]] = fusion_tile.load %[[X]][#[[ID]]] ({{.*}}) checked [false, true] : <64x300xf32> -> tensor<4x32xf32>
+// CHECK: %[[LY:.*]] = fusion_tile.load %[[Y]][#[[T]]] ({{.*}}) checked [true, false] : <300x64xf32> -> tensor<4x32xf32>
 // CHECK: %[[S:.*]] = arith.addf %[[LX]], %[[LY]] : tensor<4x32xf32>
-// CHECK: %[[LB:.*]] = tile.load %{{.*}}[#[[ROW]]] ({{.*}}) checked [true] : <300xf32> -> tensor<32xf32>
-// CHECK: %[[B:.*]] = tile.broadcast %[[LB]] dims [1] : tensor<32xf32> -> tensor<4x32xf32>
+// CHECK: %[[LB:.*]] = fusion_tile.load %{{.*}}[#[[ROW]]] ({{.*}}) checked [true] : <300xf32> -> tensor<32xf32>
+// CHECK: %[[B:.*]] = fusion_tile.broadcast %[[LB]] dims [1] : tensor<32xf32> -> tensor<4x32xf32>
 // CHECK: %[[P:.*]] = arith.mulf %[[S]], %[[B]] : tensor<4x32xf32>
-// CHECK: tile.store %[[P]], %{{.*}}[#[[ID]]] ({{.*}}) checked [false, true]
+// CHECK: fusion_tile.store %[[P]], %{{.*}}[#[[ID]]] ({{.*}}) checked [false, true]
 func.func @main(%x: tensor<64x300xf32>, %y: tensor<300x64xf32>, %b: tensor<300xf32>) -> tensor<64x300xf32> {
   %r = fusion.kernel @pointwise ins(%x, %y, %b : tensor<64x300xf32>, tensor<300x64xf32>, tensor<300xf32>) -> (tensor<64x300xf32>)
       attributes {schedule = #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 4>, #fusion.axis<grid, tile = 32>], warps = 4>} {
@@ -49,15 +49,15 @@ func.func @main(%x: tensor<64x300xf32>, %y: tensor<300x64xf32>, %b: tensor<300xf
 // Concatenation, padding and slices become selections and shifted coordinates;
 // an intermediate with two users is computed once, and stored once.
 
-// CHECK-LABEL: tile.program @movement
-// CHECK: %[[A:.*]] = tile.load %{{.*}} checked [true] : <20xf32> -> tensor<32xf32>
-// CHECK: tile.load %{{.*}} checked [true] : <30xf32> -> tensor<32xf32>
+// CHECK-LABEL: fusion_tile.program @movement
+// CHECK: %[[A:.*]] = fusion_tile.load %{{.*}} checked [true] : <20xf32> -> tensor<32xf32>
+// CHECK: fusion_tile.load %{{.*}} checked [true] : <30xf32> -> tensor<32xf32>
 // CHECK: arith.cmpi ult
 // CHECK: %[[C:.*]] = arith.select
 // CHECK: %[[N:.*]] = arith.negf %[[C]] : tensor<32xf32>
-// CHECK: tile.store %[[N]], %{{.*}} checked [true]
+// CHECK: fusion_tile.store %[[N]], %{{.*}} checked [true]
 // CHECK-NOT: arith.negf
-// CHECK: tile.store
+// CHECK: fusion_tile.store
 func.func @main(%x: tensor<20xf32>, %y: tensor<30xf32>) -> (tensor<50xf32>, tensor<50xf32>) {
   %r:2 = fusion.kernel @movement ins(%x, %y : tensor<20xf32>, tensor<30xf32>) -> (tensor<50xf32>, tensor<50xf32>)
       attributes {schedule = #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 32>], warps = 1>} {
@@ -83,10 +83,10 @@ func.func @main(%x: tensor<20xf32>, %y: tensor<30xf32>) -> (tensor<50xf32>, tens
 
 // A gather reads by data: its index is a tile, and its bounds are checked.
 
-// CHECK-LABEL: tile.program @gather
-// CHECK: %[[I:.*]] = tile.load {{.*}} : <64xi32> -> tensor<64xi32>
+// CHECK-LABEL: fusion_tile.program @gather
+// CHECK: %[[I:.*]] = fusion_tile.load {{.*}} : <64xi32> -> tensor<64xi32>
 // CHECK: %[[IX:.*]] = arith.index_cast %[[I]] : tensor<64xi32> to tensor<64xindex>
-// CHECK: tile.load %{{.*}} gather(%{{.*}} : tensor<64x16xindex>) checked [true, false] : <1000x16xf32> -> tensor<64x16xf32>
+// CHECK: fusion_tile.load %{{.*}} gather(%{{.*}} : tensor<64x16xindex>) checked [true, false] : <1000x16xf32> -> tensor<64x16xf32>
 func.func @main(%table: tensor<1000x16xf32>, %i: tensor<64xi32>) -> tensor<64x16xf32> {
   %r = fusion.kernel @gather ins(%table, %i : tensor<1000x16xf32>, tensor<64xi32>) -> (tensor<64x16xf32>)
       attributes {schedule = #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<grid, tile = 16>], warps = 4>} {
@@ -109,9 +109,9 @@ func.func @main(%table: tensor<1000x16xf32>, %i: tensor<64xi32>) -> tensor<64x16
 // A division is defined where the tile goes past the end: by 1 in place of 0,
 // and in place of -1 for the least number. One by a constant needs nothing.
 
-// CHECK-LABEL: tile.program @quotients
-// CHECK: %[[X:.*]] = tile.load
-// CHECK: %[[Y:.*]] = tile.load
+// CHECK-LABEL: fusion_tile.program @quotients
+// CHECK: %[[X:.*]] = fusion_tile.load
+// CHECK: %[[Y:.*]] = fusion_tile.load
 // CHECK: %[[ZERO:.*]] = arith.cmpi eq, %[[Y]], %{{.*}} : tensor<64xi16>
 // CHECK: %[[SOME:.*]] = arith.select %[[ZERO]], %{{.*}}, %[[Y]]
 // CHECK: %[[LEAST:.*]] = arith.cmpi eq, %[[X]], %{{.*}} : tensor<64xi16>

@@ -4,11 +4,11 @@
 // RUN: fusion-opt %s --fusion-codegen-lower-to-tile --canonicalize --cse --split-input-file | FileCheck %s
 
 // CHECK: #[[DISTANCE:.*]] = affine_map<(d0, d1)[s0, s1] -> (d0 + s0 - (d1 + s1))>
-// CHECK-LABEL: tile.program @distance
-// CHECK: %[[D:.*]] = tile.index #[[DISTANCE]](%{{.*}}) : tensor<8x64xf32>
+// CHECK-LABEL: fusion_tile.program @distance
+// CHECK: %[[D:.*]] = fusion_tile.index #[[DISTANCE]](%{{.*}}) : tensor<8x64xf32>
 // CHECK: %[[A:.*]] = math.absf %[[D]] : tensor<8x64xf32>
 // CHECK-NOT: sitofp
-// CHECK: tile.store %[[A]]
+// CHECK: fusion_tile.store %[[A]]
 func.func @distance(%x: tensor<4096x8192xf32>) -> tensor<4096x8192xf32> {
   %0 = fusion.kernel @distance ins(%x : tensor<4096x8192xf32>) -> (tensor<4096x8192xf32>)
       attributes {schedule = #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 8>, #fusion.axis<grid, tile = 64>], warps = 4>} {
@@ -33,10 +33,10 @@ func.func @distance(%x: tensor<4096x8192xf32>) -> tensor<4096x8192xf32> {
 // -----
 
 // Positions from 2^24 on are no floats, and 8 bits hold no more than 127.
-// CHECK-LABEL: tile.program @far
+// CHECK-LABEL: fusion_tile.program @far
 // CHECK: arith.sitofp
 // CHECK: arith.sitofp
-// CHECK-NOT: tile.index {{.*}} f32
+// CHECK-NOT: fusion_tile.index {{.*}} f32
 func.func @far(%x: tensor<33554432xf32>) -> tensor<33554432xf32> {
   %0 = fusion.kernel @far ins(%x : tensor<33554432xf32>) -> (tensor<33554432xf32>)
       attributes {schedule = #fusion.schedule<pointwise, axes = [#fusion.axis<grid, tile = 64>], warps = 1>} {

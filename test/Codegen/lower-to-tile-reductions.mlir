@@ -5,30 +5,30 @@
 
 // The row lives in one tile: it is read once, masked before it is reduced.
 
-// CHECK-LABEL: tile.program @resident
-// CHECK: %[[X:.*]] = tile.load {{.*}} checked [false, true] : <?x100xf32> -> tensor<128xf32>
-// CHECK-NOT: tile.load
+// CHECK-LABEL: fusion_tile.program @resident
+// CHECK: %[[X:.*]] = fusion_tile.load {{.*}} checked [false, true] : <?x100xf32> -> tensor<128xf32>
+// CHECK-NOT: fusion_tile.load
 // CHECK: arith.select
-// CHECK: %[[M:.*]] = tile.reduce %{{.*}} along 0 : tensor<128xf32> -> f32
+// CHECK: %[[M:.*]] = fusion_tile.reduce %{{.*}} along 0 : tensor<128xf32> -> f32
 // CHECK: arith.maximumf
-// CHECK: tile.splat %[[M]] : f32 -> tensor<128xf32>
+// CHECK: fusion_tile.splat %[[M]] : f32 -> tensor<128xf32>
 // CHECK: arith.subf %[[X]]
-// CHECK: tile.store {{.*}} checked [false, true]
+// CHECK: fusion_tile.store {{.*}} checked [false, true]
 
 // The block walks the row: the reduction accumulates whole chunks and reduces
 // across threads once; the result needs a second walk.
 
-// CHECK-LABEL: tile.program @walked
+// CHECK-LABEL: fusion_tile.program @walked
 // CHECK: scf.for {{.*}} iter_args(%[[ACC:.*]] = %{{.*}}) -> (tensor<32xf32>)
-// CHECK:   tile.load
+// CHECK:   fusion_tile.load
 // CHECK:   arith.select
 // CHECK:   arith.maximumf %[[ACC]]
 // CHECK:   scf.yield
-// CHECK: tile.reduce %{{.*}} along 0 : tensor<32xf32> -> f32
+// CHECK: fusion_tile.reduce %{{.*}} along 0 : tensor<32xf32> -> f32
 // CHECK: scf.for
-// CHECK:   tile.load
+// CHECK:   fusion_tile.load
 // CHECK:   arith.subf
-// CHECK:   tile.store
+// CHECK:   fusion_tile.store
 func.func @main(%x: tensor<?x100xf32>) -> (tensor<?x100xf32>, tensor<?x100xf32>) {
   %0 = fusion.kernel @resident ins(%x : tensor<?x100xf32>) -> (tensor<?x100xf32>)
       attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<full, tile = 128>], warps = 1>} {
@@ -83,11 +83,11 @@ func.func @main(%x: tensor<?x100xf32>) -> (tensor<?x100xf32>, tensor<?x100xf32>)
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
 
-// CHECK-LABEL: tile.program @horner
+// CHECK-LABEL: fusion_tile.program @horner
 // CHECK: %[[ONE:.*]] = arith.constant 1 : index
 // CHECK: scf.for {{.*}} step %[[ONE]] iter_args({{.*}}) -> (tensor<64xf32>)
-// CHECK:   tile.load {{.*}} -> tensor<64xf32>
-// CHECK: tile.store
+// CHECK:   fusion_tile.load {{.*}} -> tensor<64xf32>
+// CHECK: fusion_tile.store
 func.func @main(%x: tensor<64x10xf32>) -> tensor<64xf32> {
   %r = fusion.kernel @horner ins(%x : tensor<64x10xf32>) -> (tensor<64xf32>)
       attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<full, tile = 16>], warps = 2>} {
@@ -111,14 +111,14 @@ func.func @main(%x: tensor<64x10xf32>) -> tensor<64xf32> {
 
 // A contraction with its epilogue: the accumulator is a tile, the depth a loop.
 
-// CHECK-LABEL: tile.program @matmul
+// CHECK-LABEL: fusion_tile.program @matmul
 // CHECK: %[[ACC:.*]] = scf.for {{.*}} iter_args(%[[C:.*]] = %{{.*}}) -> (tensor<32x64xf32>)
-// CHECK:   %[[A:.*]] = tile.load {{.*}} -> tensor<32x16xbf16>
-// CHECK:   %[[B:.*]] = tile.load {{.*}} -> tensor<64x16xbf16>
-// CHECK:   %[[D:.*]] = tile.dot %[[A]], %[[B]], %[[C]] : tensor<32x16xbf16>, tensor<64x16xbf16> -> tensor<32x64xf32>
+// CHECK:   %[[A:.*]] = fusion_tile.load {{.*}} -> tensor<32x16xbf16>
+// CHECK:   %[[B:.*]] = fusion_tile.load {{.*}} -> tensor<64x16xbf16>
+// CHECK:   %[[D:.*]] = fusion_tile.dot %[[A]], %[[B]], %[[C]] : tensor<32x16xbf16>, tensor<64x16xbf16> -> tensor<32x64xf32>
 // CHECK:   scf.yield %[[D]]
 // CHECK: arith.maximumf %[[ACC]]
-// CHECK: tile.store
+// CHECK: fusion_tile.store
 func.func @main(%a: tensor<128x512xbf16>, %b: tensor<512x256xbf16>) -> tensor<128x256xf32> {
   %r = fusion.kernel @matmul ins(%a, %b : tensor<128x512xbf16>, tensor<512x256xbf16>) -> (tensor<128x256xf32>)
       attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 32>, #fusion.axis<grid, tile = 64>, #fusion.axis<loop, tile = 16>], warps = 4>} {

@@ -9,18 +9,18 @@
 #row = affine_map<(i, j) -> (i)>
 
 // 132 blocks on 132 multiprocessors; one more.
-// CHECK: tile.program @alone
+// CHECK: fusion_tile.program @alone
 // CHECK-SAME: resident = 1
 // PTX: .entry alone(
 // PTX: .minnctapersm 1
-// CHECK: tile.program @others
+// CHECK: fusion_tile.program @others
 // CHECK-SAME: resident = 2
 // PTX: .entry others(
 // PTX: .minnctapersm 2
 // 60 registers may be more than the 64 of two blocks.
-// CHECK: tile.program @unknown
+// CHECK: fusion_tile.program @unknown
 // CHECK-NOT: resident
-// CHECK: tile.return
+// CHECK: fusion_tile.return
 // PTX: .entry unknown(
 // PTX-NOT: .minnctapersm
 func.func @main(%x: tensor<132x8192xf32>, %y: tensor<133x8192xf32>) -> (tensor<132xf32>, tensor<133xf32>, tensor<133xf32>) {

@@ -5,14 +5,14 @@
 
 // A row that a block holds has one offset. Its elements that do not exist are
 // those whose position is no smaller, as an unsigned number, than the length.
-// CHECK-LABEL: tile.program @held
+// CHECK-LABEL: fusion_tile.program @held
 // CHECK-DAG: %[[ROW:.*]] = gpu.block_id x
 // CHECK-DAG: %[[START:.*]] = arith.muli %[[ROW]], %c3
 // CHECK: %[[LEAD:.*]] = arith.andi %[[START]], %c7
 // CHECK: %[[BEGIN:.*]] = arith.subi %c0, %[[LEAD]]
-// CHECK: tile.load %{{.*}}[#[[MAP:.*]]] (%[[ROW]], %[[BEGIN]]) checked [false, true]
+// CHECK: fusion_tile.load %{{.*}}[#[[MAP:.*]]] (%[[ROW]], %[[BEGIN]]) checked [false, true]
 // CHECK: arith.cmpi ult
-// CHECK: tile.store %{{.*}} (%[[ROW]], %[[BEGIN]]) checked [false, true]
+// CHECK: fusion_tile.store %{{.*}} (%[[ROW]], %[[BEGIN]]) checked [false, true]
 func.func @held(%a: tensor<40x331xf16>) -> tensor<40x331xf16> {
   %r = fusion.kernel @held ins(%a : tensor<40x331xf16>) -> (tensor<40x331xf16>) attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<full, tile = 512, vector = 8>], warps = 2>} {
   ^bb0(%x: tensor<40x331xf16>):
@@ -33,7 +33,7 @@ func.func @held(%a: tensor<40x331xf16>) -> tensor<40x331xf16> {
 
 // Of a row that is walked the first and the last tile ask, in one loop, and
 // those between them do not.
-// CHECK-LABEL: tile.program @walked
+// CHECK-LABEL: fusion_tile.program @walked
 // CHECK: %[[LEAD:.*]] = arith.andi
 // CHECK: %[[BEGIN:.*]] = arith.subi %c0, %[[LEAD]]
 // CHECK: %[[STEP:.*]] = arith.maxsi
@@ -55,13 +55,13 @@ func.func @walked(%a: tensor<40x331xf16>) -> tensor<40xf16> {
 
 // No room for what would come before: 510 and 7 are more than 512. Rows of 336
 // are aligned; those of several in a tile begin in different places.
-// CHECK-LABEL: tile.program @no_room
+// CHECK-LABEL: fusion_tile.program @no_room
 // CHECK-NOT: arith.andi
-// CHECK-LABEL: tile.program @aligned
+// CHECK-LABEL: fusion_tile.program @aligned
 // CHECK-NOT: arith.andi
-// CHECK-LABEL: tile.program @several
+// CHECK-LABEL: fusion_tile.program @several
 // CHECK-NOT: arith.andi
-// CHECK: tile.return
+// CHECK: fusion_tile.return
 func.func @no_room(%a: tensor<40x510xf16>) -> tensor<40xf16> {
   %r = fusion.kernel @no_room ins(%a : tensor<40x510xf16>) -> (tensor<40xf16>) attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<full, tile = 512, vector = 8>], warps = 2>} {
   ^bb0(%x: tensor<40x510xf16>):

@@ -5,9 +5,9 @@
 // RUN: fusion-opt %s --split-input-file --verify-diagnostics --fusion-codegen-lower-to-tile | FileCheck %s
 
 // Two rows, three blocks each: two rounds of 384 elements, and 232 more.
-// CHECK-LABEL: tile.program @forwards
+// CHECK-LABEL: fusion_tile.program @forwards
 // CHECK-SAME: together = 3
-// CHECK: %[[MEMORY:.*]] = tile.scratch 224 signals : !llvm.ptr<1>
+// CHECK: %[[MEMORY:.*]] = fusion_tile.scratch 224 signals : !llvm.ptr<1>
 // CHECK: %[[BLOCK:.*]] = gpu.block_id x
 // CHECK: %[[ROW:.*]] = arith.divui %[[BLOCK]], %{{.*}} : index
 // CHECK: %[[RANK:.*]] = arith.remui %[[BLOCK]], %{{.*}} : index
@@ -15,22 +15,22 @@
 // CHECK:   %[[TURN:.*]] = arith.divui %[[I]], %[[STEP]] : index
 // CHECK:   %[[OWN:.*]] = arith.muli %[[RANK]], %c128{{.*}} : index
 // CHECK:   %[[AT:.*]] = arith.addi %[[I]], %[[OWN]] : index
-// CHECK:   %[[X:.*]] = tile.load %{{.*}} (%{{.*}}, %[[AT]]) checked [false, false]
-// CHECK:   %{{.*}}, %[[TOTAL:.*]] = tile.scan %[[X]] inits(%{{.*}} : f32) along 0 : tensor<128xf32>
-// CHECK:   tile.panel_publish %[[TOTAL]] through %[[MEMORY]][%[[ROW]], %[[RANK]], %[[TURN]]] members 3 copies 4 at 16 of 112 : !llvm.ptr<1>, f32
-// CHECK:   %[[BEFORE:.*]], %[[NEXT:.*]] = tile.panel_scan from %[[CARRY]] through %[[MEMORY]][%[[ROW]], %[[RANK]], %[[TURN]]] members 3 copies 4 at 16 of 112 : !llvm.ptr<1>, f32 {
+// CHECK:   %[[X:.*]] = fusion_tile.load %{{.*}} (%{{.*}}, %[[AT]]) checked [false, false]
+// CHECK:   %{{.*}}, %[[TOTAL:.*]] = fusion_tile.scan %[[X]] inits(%{{.*}} : f32) along 0 : tensor<128xf32>
+// CHECK:   fusion_tile.panel_publish %[[TOTAL]] through %[[MEMORY]][%[[ROW]], %[[RANK]], %[[TURN]]] members 3 copies 4 at 16 of 112 : !llvm.ptr<1>, f32
+// CHECK:   %[[BEFORE:.*]], %[[NEXT:.*]] = fusion_tile.panel_scan from %[[CARRY]] through %[[MEMORY]][%[[ROW]], %[[RANK]], %[[TURN]]] members 3 copies 4 at 16 of 112 : !llvm.ptr<1>, f32 {
 // CHECK:     arith.addf
-// CHECK:   %[[Y:.*]], %{{.*}} = tile.scan %[[X]] inits(%[[BEFORE]] : f32) along 0 exclusive :
-// CHECK:   tile.store %[[Y]], %{{.*}} (%{{.*}}, %[[AT]]) checked [false, false]
+// CHECK:   %[[Y:.*]], %{{.*}} = fusion_tile.scan %[[X]] inits(%[[BEFORE]] : f32) along 0 exclusive :
+// CHECK:   fusion_tile.store %[[Y]], %{{.*}} (%{{.*}}, %[[AT]]) checked [false, false]
 // CHECK:   scf.yield %[[NEXT]] : f32
 // A block is to load its next tile before it waits for others.
-// CHECK-NEXT: } {tile.load_ahead}
+// CHECK-NEXT: } {fusion_tile.load_ahead}
 // CHECK: scf.for %[[J:.*]] = %c768{{.*}} to %c1000{{.*}} step %{{.*}} iter_args(%{{.*}} = %[[LAST]]) -> (f32)
 // CHECK:   arith.divui %[[J]]
-// CHECK:   tile.load {{.*}} checked [false, true]
+// CHECK:   fusion_tile.load {{.*}} checked [false, true]
 // The pieces count their rounds together, and share their words.
-// CHECK:   tile.panel_scan {{.*}} members 3 copies 4 at 16 of 112 :
-// CHECK: tile.panel_leave %[[MEMORY]][%[[ROW]]] arrivals 3 of 112
+// CHECK:   fusion_tile.panel_scan {{.*}} members 3 copies 4 at 16 of 112 :
+// CHECK: fusion_tile.panel_leave %[[MEMORY]][%[[ROW]]] arrivals 3 of 112
 func.func @main(%a: tensor<2x1000xf32>) -> tensor<2x1000xf32> {
   %r = fusion.kernel @forwards ins(%a : tensor<2x1000xf32>) -> (tensor<2x1000xf32>)
       attributes {schedule = #fusion.schedule<scan, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 128, split = 3>], warps = 2>} {
@@ -50,19 +50,19 @@ func.func @main(%a: tensor<2x1000xf32>) -> tensor<2x1000xf32> {
 
 // Backwards, what is left of the last round comes first, as round 0, and the
 // first block has the last tile.
-// CHECK-LABEL: tile.program @backwards
+// CHECK-LABEL: fusion_tile.program @backwards
 // CHECK: scf.for %[[I:.*]] = %c768{{.*}} to %c1000{{.*}} step
 // CHECK:   %[[TURN:.*]] = arith.constant 0 : index
 // CHECK:   %[[MIRROR:.*]] = arith.subi %c2{{.*}}, %[[RANK:.*]] : index
 // CHECK:   %[[OWN:.*]] = arith.muli %[[MIRROR]], %c128
 // CHECK:   arith.addi %{{.*}}, %[[OWN]]
 // CHECK:   arith.select
-// CHECK:   tile.panel_publish {{.*}}[%{{.*}}, %[[RANK]], %[[TURN]]]
+// CHECK:   fusion_tile.panel_publish {{.*}}[%{{.*}}, %[[RANK]], %[[TURN]]]
 // CHECK: scf.for %[[J:.*]] = %c0{{.*}} to %c768{{.*}} step
 // CHECK:   %[[ROUND:.*]] = arith.divui %[[J]]
 // CHECK:   %[[NUMBER:.*]] = arith.addi %[[ROUND]], %c1
 // CHECK-NOT: arith.select
-// CHECK:   tile.panel_publish {{.*}}[%{{.*}}, %[[RANK]], %[[NUMBER]]]
+// CHECK:   fusion_tile.panel_publish {{.*}}[%{{.*}}, %[[RANK]], %[[NUMBER]]]
 func.func @main(%a: tensor<2x1000xf32>) -> tensor<2x1000xf32> {
   %r = fusion.kernel @backwards ins(%a : tensor<2x1000xf32>) -> (tensor<2x1000xf32>)
       attributes {schedule = #fusion.schedule<scan, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 128, split = 3>], warps = 2>} {

@@ -6,7 +6,7 @@
 
 // Five blocks with runs of 96 elements, eight parts of twelve each: three rounds.
 // CHECK: #[[PLACE:.*]] = affine_map<(d0, d1, d2)[s0, s1] -> (d1 * 12 + d2 + s0, d0 + s1)>
-// CHECK-LABEL: tile.program @forwards
+// CHECK-LABEL: fusion_tile.program @forwards
 // CHECK-NOT: resident
 // CHECK-SAME: together = 5
 // CHECK: %[[RANK:.*]] = arith.remui %block_id_x
@@ -17,20 +17,20 @@
 // The parts' totals: no thread waits for another.
 // CHECK:   %[[TOTALS:.*]] = scf.for %[[I:.*]] = %{{.*}} to %c12{{.*}} step %c4{{.*}} iter_args(%[[SO_FAR:.*]] = %{{.*}}) -> (tensor<32x8xf32>)
 // CHECK:     %[[AT:.*]] = arith.addi %[[BEGIN]], %[[I]]
-// CHECK:     %[[X:.*]] = tile.load %{{.*}}[#[[PLACE]]] (%[[AT]], %{{.*}}) checked [true, true]
-// CHECK:     %{{.*}}, %[[NEXT:.*]] = tile.scan %[[X]] inits(%[[SO_FAR]] : tensor<32x8xf32>) along 2 in_order
+// CHECK:     %[[X:.*]] = fusion_tile.load %{{.*}}[#[[PLACE]]] (%[[AT]], %{{.*}}) checked [true, true]
+// CHECK:     %{{.*}}, %[[NEXT:.*]] = fusion_tile.scan %[[X]] inits(%[[SO_FAR]] : tensor<32x8xf32>) along 2 in_order
 // CHECK:     scf.yield %[[NEXT]]
-// CHECK-NEXT: } {tile.load_ahead}
+// CHECK-NEXT: } {fusion_tile.load_ahead}
 // Then what comes before the block, and before each of its parts.
-// CHECK:   %{{.*}}, %[[OWN:.*]] = tile.scan %[[TOTALS]] inits({{.*}}) along 1 : tensor<32x8xf32>
-// CHECK:   tile.panel_publish %[[OWN]] through %{{.*}}[%{{.*}}, %[[RANK]], %[[ROUND]]] members 5 copies 4
-// CHECK:   %[[BEFORE:.*]], %[[AFTER:.*]] = tile.panel_scan from %[[CARRY]]
-// CHECK:   %[[STARTS:.*]], %{{.*}} = tile.scan %[[TOTALS]] inits(%[[BEFORE]] : tensor<32xf32>) along 1 exclusive
+// CHECK:   %{{.*}}, %[[OWN:.*]] = fusion_tile.scan %[[TOTALS]] inits({{.*}}) along 1 : tensor<32x8xf32>
+// CHECK:   fusion_tile.panel_publish %[[OWN]] through %{{.*}}[%{{.*}}, %[[RANK]], %[[ROUND]]] members 5 copies 4
+// CHECK:   %[[BEFORE:.*]], %[[AFTER:.*]] = fusion_tile.panel_scan from %[[CARRY]]
+// CHECK:   %[[STARTS:.*]], %{{.*}} = fusion_tile.scan %[[TOTALS]] inits(%[[BEFORE]] : tensor<32xf32>) along 1 exclusive
 // CHECK:   scf.for %{{.*}} = %{{.*}} to %c12{{.*}} step %c4{{.*}} iter_args(%[[FROM:.*]] = %[[STARTS]])
-// CHECK:     %[[Y:.*]], %{{.*}} = tile.scan %{{.*}} inits(%[[FROM]] : tensor<32x8xf32>) along 2 in_order
-// CHECK:     tile.store %[[Y]], %{{.*}}[#[[PLACE]]] {{.*}} checked [true, true]
+// CHECK:     %[[Y:.*]], %{{.*}} = fusion_tile.scan %{{.*}} inits(%[[FROM]] : tensor<32x8xf32>) along 2 in_order
+// CHECK:     fusion_tile.store %[[Y]], %{{.*}}[#[[PLACE]]] {{.*}} checked [true, true]
 // CHECK:   scf.yield %[[AFTER]] : tensor<32xf32>
-// CHECK: tile.panel_leave
+// CHECK: fusion_tile.panel_leave
 func.func @main(%a: tensor<1000x24xf32>) -> tensor<1000x24xf32> {
   %r = fusion.kernel @forwards ins(%a : tensor<1000x24xf32>) -> (tensor<1000x24xf32>)
       attributes {schedule = #fusion.schedule<scan, axes = [#fusion.axis<loop, tile = 32, vector = 4, steps = 3, split = 5>, #fusion.axis<grid, tile = 32>], warps = 2>} {
@@ -50,18 +50,18 @@ func.func @main(%a: tensor<1000x24xf32>) -> tensor<1000x24xf32> {
 
 // Backwards the first round has the last runs, each part is walked from its end,
 // and what lies past the end of the dimension, which comes first, is left out.
-// CHECK-LABEL: tile.program @backwards
+// CHECK-LABEL: fusion_tile.program @backwards
 // CHECK: %[[LAST:.*]] = arith.constant 14 : index
 // CHECK: scf.for
 // CHECK:   %[[MIRROR:.*]] = arith.subi %[[LAST]], %{{.*}} : index
 // CHECK:   arith.muli %[[MIRROR]], %c96
 // CHECK:   scf.for
 // CHECK:     arith.select
-// CHECK:     tile.scan {{.*}} along 2 reverse in_order
-// CHECK:   tile.scan {{.*}} along 1 reverse
-// CHECK:   tile.scan {{.*}} along 1 exclusive reverse
+// CHECK:     fusion_tile.scan {{.*}} along 2 reverse in_order
+// CHECK:   fusion_tile.scan {{.*}} along 1 reverse
+// CHECK:   fusion_tile.scan {{.*}} along 1 exclusive reverse
 // CHECK:   scf.for
-// CHECK:     tile.scan {{.*}} along 2 reverse in_order
+// CHECK:     fusion_tile.scan {{.*}} along 2 reverse in_order
 func.func @main(%a: tensor<1000x24xf32>) -> tensor<1000x24xf32> {
   %r = fusion.kernel @backwards ins(%a : tensor<1000x24xf32>) -> (tensor<1000x24xf32>)
       attributes {schedule = #fusion.schedule<scan, axes = [#fusion.axis<loop, tile = 32, vector = 4, steps = 3, split = 5>, #fusion.axis<grid, tile = 32>], warps = 2>} {
@@ -81,7 +81,7 @@ func.func @main(%a: tensor<1000x24xf32>) -> tensor<1000x24xf32> {
 
 // More blocks than there are multiprocessors wait for each other: each of these
 // has to have registers for two.
-// CHECK-LABEL: tile.program @two_of_a_multiprocessor
+// CHECK-LABEL: fusion_tile.program @two_of_a_multiprocessor
 // CHECK-SAME: resident = 2
 // CHECK-SAME: together = 200
 func.func @main(%a: tensor<20000x24xf32>) -> tensor<20000x24xf32> {
@@ -102,10 +102,10 @@ func.func @main(%a: tensor<20000x24xf32>) -> tensor<20000x24xf32> {
 // -----
 
 // What is reduced along the dimension that is scanned is reduced along all of it.
-// CHECK-LABEL: tile.program @beside_a_maximum
+// CHECK-LABEL: fusion_tile.program @beside_a_maximum
 // CHECK: scf.for %{{.*}} = %{{.*}} to %c1000{{.*}} step
-// CHECK:   tile.reduce
-// CHECK: tile.panel_scan
+// CHECK:   fusion_tile.reduce
+// CHECK: fusion_tile.panel_scan
 func.func @main(%a: tensor<1000x24xf32>) -> tensor<1000x24xf32> {
   %r = fusion.kernel @beside_a_maximum ins(%a : tensor<1000x24xf32>) -> (tensor<1000x24xf32>)
       attributes {schedule = #fusion.schedule<scan, axes = [#fusion.axis<loop, tile = 32, vector = 4, steps = 3, split = 5>, #fusion.axis<grid, tile = 32>], warps = 2>} {

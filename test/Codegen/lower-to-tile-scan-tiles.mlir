@@ -4,15 +4,15 @@
 // past the end come last and need no mask. Sums of short floats are made in
 // f32, from tile to tile too.
 
-// CHECK-LABEL: tile.program @sum
+// CHECK-LABEL: fusion_tile.program @sum
 // CHECK: %[[ZERO:.*]] = arith.extf %{{.*}} : bf16 to f32
 // CHECK: scf.for {{.*}} iter_args(%[[CARRY:.*]] = %[[ZERO]]) -> (f32)
 // CHECK-NOT: select
 // CHECK:   %[[WIDE:.*]] = arith.extf %{{.*}} : tensor<256xbf16> to tensor<256xf32>
-// CHECK:   %[[R:.*]], %[[T:.*]] = tile.scan %[[WIDE]] inits(%[[CARRY]] : f32) along 0 : tensor<256xf32> -> tensor<256xf32> totals f32
+// CHECK:   %[[R:.*]], %[[T:.*]] = fusion_tile.scan %[[WIDE]] inits(%[[CARRY]] : f32) along 0 : tensor<256xf32> -> tensor<256xf32> totals f32
 // CHECK:     arith.addf %{{.*}}, %{{.*}} : f32
 // CHECK:   %[[OUT:.*]] = arith.truncf %[[R]] : tensor<256xf32> to tensor<256xbf16>
-// CHECK:   tile.store %[[OUT]]
+// CHECK:   fusion_tile.store %[[OUT]]
 // CHECK:   scf.yield %[[T]] : f32
 func.func @main(%a: tensor<8x1000xbf16>) -> tensor<8x1000xbf16> {
   %r = fusion.kernel @sum ins(%a : tensor<8x1000xbf16>) -> (tensor<8x1000xbf16>)
@@ -34,19 +34,19 @@ func.func @main(%a: tensor<8x1000xbf16>) -> tensor<8x1000xbf16> {
 // Backwards, the last tile comes first, and in it what lies past the end: the
 // identities of the recurrence's product and sum stand there.
 
-// CHECK-LABEL: tile.program @recurrence
+// CHECK-LABEL: fusion_tile.program @recurrence
 // CHECK: scf.for %[[I:[a-z0-9]*]] = {{.*}} -> (tensor<32xf32>, tensor<32xf32>)
 // CHECK:   arith.divui
 // CHECK:   arith.muli
 // CHECK:   %[[AT:.*]] = arith.subi %{{.*}}, %[[I]] : index
-// CHECK:   tile.load %{{.*}} (%[[AT]], %{{.*}})
+// CHECK:   fusion_tile.load %{{.*}} (%[[AT]], %{{.*}})
 // CHECK:   %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
-// CHECK:   %[[ONES:.*]] = tile.splat %[[ONE]] : f32 -> tensor<32x64xf32>
+// CHECK:   %[[ONES:.*]] = fusion_tile.splat %[[ONE]] : f32 -> tensor<32x64xf32>
 // CHECK:   %[[A:.*]] = arith.select %{{.*}}, %{{.*}}, %[[ONES]]
 // CHECK:   %[[ZERO:.*]] = arith.constant -0.000000e+00 : f32
-// CHECK:   %[[ZEROS:.*]] = tile.splat %[[ZERO]] : f32 -> tensor<32x64xf32>
+// CHECK:   %[[ZEROS:.*]] = fusion_tile.splat %[[ZERO]] : f32 -> tensor<32x64xf32>
 // CHECK:   %[[B:.*]] = arith.select %{{.*}}, %{{.*}}, %[[ZEROS]]
-// CHECK:   tile.scan %[[A]], %[[B]] inits(%{{.*}}, %{{.*}} : tensor<32xf32>, tensor<32xf32>) along 1 exclusive reverse :
+// CHECK:   fusion_tile.scan %[[A]], %[[B]] inits(%{{.*}}, %{{.*}} : tensor<32xf32>, tensor<32xf32>) along 1 exclusive reverse :
 func.func @main(%a: tensor<100x64xf32>, %b: tensor<100x64xf32>) -> tensor<100x64xf32> {
   %r = fusion.kernel @recurrence ins(%a, %b : tensor<100x64xf32>, tensor<100x64xf32>) -> (tensor<100x64xf32>)
       attributes {schedule = #fusion.schedule<scan, axes = [#fusion.axis<loop, tile = 64>, #fusion.axis<grid, tile = 32>], warps = 2>} {
@@ -90,8 +90,8 @@ func.func @main(%a: tensor<100xf32>) -> tensor<100xf32> {
 
 // So few elements may be combined one by one.
 
-// CHECK-LABEL: tile.program @in_order
-// CHECK: tile.scan {{.*}} along 1 in_order :
+// CHECK-LABEL: fusion_tile.program @in_order
+// CHECK: fusion_tile.scan {{.*}} along 1 in_order :
 func.func @main(%a: tensor<30x100xf32>) -> tensor<30x100xf32> {
   %r = fusion.kernel @in_order ins(%a : tensor<30x100xf32>) -> (tensor<30x100xf32>)
       attributes {schedule = #fusion.schedule<scan, axes = [#fusion.axis<loop, tile = 32>, #fusion.axis<grid, tile = 128>], warps = 4>} {

@@ -2,14 +2,14 @@
 
 // A linear recurrence and what consumes it run in one walk over time.
 
-// CHECK-LABEL: tile.program @recurrence
+// CHECK-LABEL: fusion_tile.program @recurrence
 // CHECK: scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}, %[[H:.*]] = %{{.*}}) -> (tensor<64xf32>, tensor<64xf32>)
-// CHECK:   %[[AT:.*]] = tile.load {{.*}} -> tensor<64xf32>
-// CHECK:   %[[BT:.*]] = tile.load {{.*}} -> tensor<64xf32>
+// CHECK:   %[[AT:.*]] = fusion_tile.load {{.*}} -> tensor<64xf32>
+// CHECK:   %[[BT:.*]] = fusion_tile.load {{.*}} -> tensor<64xf32>
 // CHECK:   %[[P:.*]] = arith.mulf %[[AT]], %[[H]]
 // CHECK:   %[[NEXT:.*]] = arith.addf %[[P]], %[[BT]]
 // CHECK:   %[[OUT:.*]] = arith.negf %[[NEXT]]
-// CHECK:   tile.store %[[OUT]]
+// CHECK:   fusion_tile.store %[[OUT]]
 // CHECK:   scf.yield %{{.*}}, %[[NEXT]]
 func.func @main(%a: tensor<100x64xf32>, %b: tensor<100x64xf32>) -> tensor<100x64xf32> {
   %r = fusion.kernel @recurrence ins(%a, %b : tensor<100x64xf32>, tensor<100x64xf32>) -> (tensor<100x64xf32>)

@@ -8,11 +8,11 @@
 
 // A row in a tile: of equal elements the one of the lower position is kept, and
 // NaN loses to any number.
-// CHECK-LABEL: tile.program @held
-// CHECK: %[[X:.*]] = tile.load {{.*}} -> tensor<64x16xf32>
+// CHECK-LABEL: fusion_tile.program @held
+// CHECK: %[[X:.*]] = fusion_tile.load {{.*}} -> tensor<64x16xf32>
 // CHECK: %[[NUMBER:.*]] = arith.cmpf ord, %[[KEY:.*]], %[[KEY]] : tensor<64x16xf32>
 // CHECK: arith.select %[[NUMBER]], %[[KEY]]
-// CHECK: tile.reduce %{{.*}}, %{{.*}} along 1 : tensor<64x16xf32>, tensor<64x16xi32> -> tensor<64xf32>, tensor<64xi32> {
+// CHECK: fusion_tile.reduce %{{.*}}, %{{.*}} along 1 : tensor<64x16xf32>, tensor<64x16xi32> -> tensor<64xf32>, tensor<64xi32> {
 // CHECK-NEXT: ^bb0(%[[A:.*]]: f32, %[[I:.*]]: i32, %[[B:.*]]: f32, %[[J:.*]]: i32):
 // CHECK:   %[[MORE:.*]] = arith.cmpf ogt, %[[B]], %[[A]] : f32
 // CHECK:   %[[SAME:.*]] = arith.cmpf oeq, %[[B]], %[[A]] : f32
@@ -21,7 +21,7 @@
 // CHECK:   %[[NEXT:.*]] = arith.ori %[[MORE]], %[[TIE]] : i1
 // CHECK:   arith.select %[[NEXT]], %[[B]], %[[A]] : f32
 // CHECK:   arith.select %[[NEXT]], %[[J]], %[[I]] : i32
-// CHECK: tile.store
+// CHECK: fusion_tile.store
 func.func @main(%x: tensor<64x10xf32>) -> tensor<64xi32> {
   %r = fusion.kernel @held ins(%x : tensor<64x10xf32>) -> (tensor<64xi32>)
       attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 64>, #fusion.axis<full, tile = 16>], warps = 2>} {
@@ -53,14 +53,14 @@ func.func @main(%x: tensor<64x10xf32>) -> tensor<64xi32> {
 
 // Two blocks walk parts of a row, in the order of positions, so that a step need
 // not compare these; the blocks combine key, what is carried and position.
-// CHECK-LABEL: tile.program @walked
+// CHECK-LABEL: fusion_tile.program @walked
 // CHECK: scf.for {{.*}} -> (tensor<1024xf32>, tensor<1024xi32>, tensor<1024xi32>)
 // CHECK-NOT: arith.cmpi slt
 // CHECK:   arith.cmpf ogt
 // CHECK:   scf.yield
-// CHECK: tile.reduce %{{.*}}, %{{.*}}, %{{.*}} along 0 : tensor<1024xf32>, tensor<1024xi32>, tensor<1024xi32> -> f32, i32, i32
-// CHECK: tile.panel_reduce %{{.*}}, %{{.*}}, %{{.*}} through {{.*}} members 2 {{.*}} f32, i32, i32 -> f32, i32, i32
-// CHECK: tile.store
+// CHECK: fusion_tile.reduce %{{.*}}, %{{.*}}, %{{.*}} along 0 : tensor<1024xf32>, tensor<1024xi32>, tensor<1024xi32> -> f32, i32, i32
+// CHECK: fusion_tile.panel_reduce %{{.*}}, %{{.*}}, %{{.*}} through {{.*}} members 2 {{.*}} f32, i32, i32 -> f32, i32, i32
+// CHECK: fusion_tile.store
 func.func @main(%x: tensor<4x4096xf32>, %y: tensor<4x4096xi32>) -> (tensor<4xf32>, tensor<4xi32>) {
   %r:2 = fusion.kernel @walked ins(%x, %y : tensor<4x4096xf32>, tensor<4x4096xi32>) -> (tensor<4xf32>, tensor<4xi32>)
       attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<loop, tile = 1024, split = 2>], warps = 2>} {
@@ -89,8 +89,8 @@ func.func @main(%x: tensor<4x4096xf32>, %y: tensor<4x4096xi32>) -> (tensor<4xf32
 #row = affine_map<(i, j) -> (i)>
 
 // A NaN that replaces numbers and is replaced by them has no place in an order.
-// CHECK-LABEL: tile.program @unordered
-// CHECK-NOT: tile.reduce
+// CHECK-LABEL: fusion_tile.program @unordered
+// CHECK-NOT: fusion_tile.reduce
 // CHECK: scf.for {{.*}} -> (tensor<64xf32>, tensor<64xi32>)
 func.func @main(%x: tensor<64x10xf32>) -> tensor<64xi32> {
   %r = fusion.kernel @unordered ins(%x : tensor<64x10xf32>) -> (tensor<64xi32>)

@@ -7,17 +7,17 @@
 
 // A maximum, the sum relative to it, and one of numbers of its own beside them,
 // in one loop: of what is repaired there is one number a row.
-// CHECK-LABEL: tile.program @softmax_sum
+// CHECK-LABEL: fusion_tile.program @softmax_sum
 // CHECK: %[[LOOP:.*]]:3 = scf.for {{.*}} iter_args(%[[M:.*]] = %{{.*}}, %[[S:.*]] = %{{.*}}, %[[T:.*]] = %{{.*}}) -> (f32, f32, f32)
-// CHECK: %[[X:.*]] = tile.load
-// CHECK: %[[TOP:.*]] = tile.reduce
+// CHECK: %[[X:.*]] = fusion_tile.load
+// CHECK: %[[TOP:.*]] = fusion_tile.reduce
 // CHECK: %[[NOW:.*]] = arith.maximumf %[[M]], %[[TOP]]
 // CHECK: %[[NONE:.*]] = arith.cmpf oeq, %[[NOW]], %{{.*}} : f32
 // CHECK: %[[USED:.*]] = arith.select %[[NONE]], %{{.*}}, %[[NOW]]
 // CHECK: %[[DISTANCE:.*]] = arith.subf %[[M]], %[[USED]]
 // CHECK: %[[FACTOR:.*]] = math.exp %[[DISTANCE]]
 // CHECK: %[[REPAIRED:.*]] = arith.mulf %[[S]], %[[FACTOR]]
-// CHECK: %[[ROW:.*]] = tile.splat %[[USED]]
+// CHECK: %[[ROW:.*]] = fusion_tile.splat %[[USED]]
 // CHECK: arith.subf %{{.*}}, %[[ROW]]
 // CHECK: math.exp
 // CHECK: arith.addf %[[REPAIRED]]
@@ -50,7 +50,7 @@ func.func @softmax_sum(%x: tensor<8x4096xf32>) -> (tensor<8xf32>, tensor<8xf32>)
 
 // Weights below a minimum, with a number in the exponent: the factor has both the
 // base and the number.
-// CHECK-LABEL: tile.program @weights
+// CHECK-LABEL: fusion_tile.program @weights
 // CHECK: scf.for
 // CHECK: arith.minimumf
 // CHECK: %[[DISTANCE:.*]] = arith.subf

@@ -6,20 +6,20 @@
 // RUN: fusion-opt %s --split-input-file --verify-diagnostics --fusion-codegen-lower-to-tile | FileCheck %s
 
 // Three blocks have 112, 112 and 96 of 320 elements in chunks of 16.
-// CHECK-LABEL: tile.program @walk
+// CHECK-LABEL: fusion_tile.program @walk
 // CHECK-SAME: together = 3
-// CHECK: %[[MEMORY:.*]] = tile.scratch 48 signals : !llvm.ptr<1>
+// CHECK: %[[MEMORY:.*]] = fusion_tile.scratch 48 signals : !llvm.ptr<1>
 // CHECK: %[[BLOCK:.*]] = gpu.block_id x
 // CHECK: %[[MEMBER:.*]] = arith.remui %[[BLOCK]], %{{.*}} : index
 // CHECK: %[[BEGIN:.*]] = arith.muli %[[MEMBER]], %{{.*}} : index
 // CHECK: %[[STOP:.*]] = arith.addi %[[BEGIN]], %{{.*}} : index
 // CHECK: %[[END:.*]] = arith.minui %[[STOP]], %{{.*}} : index
 // CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %[[BEGIN]] to %[[END]]
-// CHECK: %[[OWN:.*]] = tile.reduce %[[SUM]] along 0 : tensor<16xf32> -> f32
-// CHECK: %[[ALL:.*]] = tile.panel_reduce %[[OWN]] through %[[MEMORY]][%{{.*}}, %[[MEMBER]], %{{.*}}] members 3 copies 1 at 16 of 48 : !llvm.ptr<1>, f32 -> f32
+// CHECK: %[[OWN:.*]] = fusion_tile.reduce %[[SUM]] along 0 : tensor<16xf32> -> f32
+// CHECK: %[[ALL:.*]] = fusion_tile.panel_reduce %[[OWN]] through %[[MEMORY]][%{{.*}}, %[[MEMBER]], %{{.*}}] members 3 copies 1 at 16 of 48 : !llvm.ptr<1>, f32 -> f32
 // CHECK: scf.if
-// CHECK-NEXT: tile.store %[[ALL]]
-// CHECK: tile.panel_leave %[[MEMORY]][%{{.*}}] arrivals 3 of 48
+// CHECK-NEXT: fusion_tile.store %[[ALL]]
+// CHECK: fusion_tile.panel_leave %[[MEMORY]][%{{.*}}] arrivals 3 of 48
 func.func @walk(%x: tensor<320xf32>) -> tensor<f32> {
   %r = fusion.kernel @walk ins(%x : tensor<320xf32>) -> (tensor<f32>) attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<loop, tile = 16, split = 3>], warps = 1>} {
   ^bb0(%a: tensor<320xf32>):
@@ -35,14 +35,14 @@ func.func @walk(%x: tensor<320xf32>) -> tensor<f32> {
 // -----
 
 // Five blocks have 64 elements of a row each; what they write, they all write.
-// CHECK-LABEL: tile.program @tiles
+// CHECK-LABEL: fusion_tile.program @tiles
 // CHECK-SAME: together = 5
-// CHECK: %[[OWN:.*]] = tile.reduce %{{.*}} along 0 : tensor<64xf32> -> f32
-// CHECK: %[[ALL:.*]] = tile.panel_reduce %[[OWN]]
+// CHECK: %[[OWN:.*]] = fusion_tile.reduce %{{.*}} along 0 : tensor<64xf32> -> f32
+// CHECK: %[[ALL:.*]] = fusion_tile.panel_reduce %[[OWN]]
 // CHECK-SAME: members 5
 // CHECK-NOT: scf.if
-// CHECK: tile.store
-// CHECK: tile.panel_leave
+// CHECK: fusion_tile.store
+// CHECK: fusion_tile.panel_leave
 func.func @tiles(%x: tensor<4x300xf32>) -> tensor<4x300xf32> {
   %r = fusion.kernel @tiles ins(%x : tensor<4x300xf32>) -> (tensor<4x300xf32>) attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<full, tile = 64>], warps = 1>} {
   ^bb0(%a: tensor<4x300xf32>):
@@ -65,12 +65,12 @@ func.func @tiles(%x: tensor<4x300xf32>) -> tensor<4x300xf32> {
 
 // One walk through two dimensions, in chunks of both: coordinates are positions
 // in memory.
-// CHECK-LABEL: tile.program @merged
-// CHECK: %[[FLAT:.*]] = tile.view {{.*}} : !llvm.ptr<1> to <60xf32>
+// CHECK-LABEL: fusion_tile.program @merged
+// CHECK: %[[FLAT:.*]] = fusion_tile.view {{.*}} : !llvm.ptr<1> to <60xf32>
 // CHECK: scf.for {{.*}} to %c48 step %c16
-// CHECK:   tile.load %[[FLAT]]{{.*}} checked [false] : <60xf32> -> tensor<16xf32>
+// CHECK:   fusion_tile.load %[[FLAT]]{{.*}} checked [false] : <60xf32> -> tensor<16xf32>
 // CHECK: scf.for {{.*}} %c48 to %c60 step %c16
-// CHECK:   tile.load %[[FLAT]]{{.*}} checked [true] : <60xf32> -> tensor<16xf32>
+// CHECK:   fusion_tile.load %[[FLAT]]{{.*}} checked [true] : <60xf32> -> tensor<16xf32>
 func.func @merged(%x: tensor<5x12xf32>) -> tensor<f32> {
   %r = fusion.kernel @merged ins(%x : tensor<5x12xf32>) -> (tensor<f32>) attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<merged, tile = 1>, #fusion.axis<loop, tile = 16>], warps = 1>} {
   ^bb0(%a: tensor<5x12xf32>):

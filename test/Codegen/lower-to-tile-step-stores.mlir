@@ -3,13 +3,13 @@
 // What varies along a walk is stored in each of its steps; what the walk adds up,
 // behind it.
 
-// CHECK-LABEL: tile.program @stored
+// CHECK-LABEL: fusion_tile.program @stored
 // CHECK: %[[S:.*]] = scf.for %[[K:.*]] = {{.*}} step
 // CHECK: %[[G:.*]] = arith.truncf {{.*}} tensor<64x32xf16>
-// CHECK: tile.dot %[[G]],
-// CHECK: tile.store %[[G]], %{{.*}}[#{{.*}}] (%{{.*}}, %[[K]]) {{.*}} tensor<64x32xf16>
+// CHECK: fusion_tile.dot %[[G]],
+// CHECK: fusion_tile.store %[[G]], %{{.*}}[#{{.*}}] (%{{.*}}, %[[K]]) {{.*}} tensor<64x32xf16>
 // CHECK: scf.yield
-// CHECK: tile.store %[[S]],
+// CHECK: fusion_tile.store %[[S]],
 #mnk_mk = affine_map<(m, n, k) -> (m, k)>
 #mnk_nk = affine_map<(m, n, k) -> (n, k)>
 #mnk_kn = affine_map<(m, n, k) -> (k, n)>

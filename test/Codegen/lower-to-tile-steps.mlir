@@ -7,17 +7,17 @@
 
 // CHECK-DAG: #[[NEW:.*]] = affine_map<(d0, d1)[s0, s1, s2] -> ((d0 + s0) * 6 + s1 * 2 + 1, d1 + s2)>
 // CHECK-DAG: #[[LAST:.*]] = affine_map<(d0, d1)[s0, s1, s2] -> ((d0 + s0) * 6 + s1 * 2 + 2, d1 + s2)>
-// CHECK-LABEL: tile.program @steps
+// CHECK-LABEL: fusion_tile.program @steps
 // CHECK-NOT: arith.mulf
-// CHECK-COUNT-3: tile.load {{.*}} : <3x32xf32>
-// CHECK-COUNT-4: tile.load {{.*}} : <20x32xf32>
+// CHECK-COUNT-3: fusion_tile.load {{.*}} : <3x32xf32>
+// CHECK-COUNT-4: fusion_tile.load {{.*}} : <20x32xf32>
 // CHECK: scf.for %[[STEP:[^ ]+]] = {{.*}} iter_args(%{{[^ ]+}} = %{{[^ ]+}}, %{{[^ ]+}} = %{{[^ ]+}}, %[[C:[^ ]+]] = %{{[^ ]+}}, %[[D:[^ ]+]] = %{{[^ ]+}})
 // CHECK: %[[NEXT:.*]] = arith.addi %[[STEP]]
 // CHECK: %[[DONE:.*]] = arith.cmpi uge, %[[NEXT]]
 // CHECK: %[[AHEAD:.*]] = arith.select %[[DONE]], %c{{[0-9]+}}, %[[NEXT]]
-// CHECK: %[[E:.*]] = tile.load %{{.*}}[#[[NEW]]] (%{{.*}}, %[[AHEAD]], %{{.*}}) checked [true, false]
-// CHECK: %[[F:.*]] = tile.load %{{.*}}[#[[LAST]]] (%{{.*}}, %[[AHEAD]], %{{.*}}) checked [true, false]
-// CHECK-NOT: tile.load
+// CHECK: %[[E:.*]] = fusion_tile.load %{{.*}}[#[[NEW]]] (%{{.*}}, %[[AHEAD]], %{{.*}}) checked [true, false]
+// CHECK: %[[F:.*]] = fusion_tile.load %{{.*}}[#[[LAST]]] (%{{.*}}, %[[AHEAD]], %{{.*}}) checked [true, false]
+// CHECK-NOT: fusion_tile.load
 // CHECK-COUNT-6: arith.mulf
 // CHECK: scf.yield %[[C]], %[[D]], %[[E]], %[[F]]
 func.func @main(%x: tensor<20x32xf32>, %w: tensor<3x32xf32>) -> tensor<20x32xf32> {

@@ -6,10 +6,10 @@
 // 11 tiles of 4 chunks for 4 blocks: each has one whole tile first, then a fourth
 // of 7 tiles, which count for 5 chunks with the work to finish them.
 // CHECK: #[[GRID:.*]] = affine_map<() -> (4)>
-// CHECK-LABEL: tile.program @shared
+// CHECK-LABEL: fusion_tile.program @shared
 // CHECK-SAME: grid = #[[GRID]],
-// CHECK-DAG: %[[SIGNALS:.*]] = tile.scratch 128 signals
-// CHECK-DAG: %[[SLOTS:.*]] = tile.scratch 524288 :
+// CHECK-DAG: %[[SIGNALS:.*]] = fusion_tile.scratch 128 signals
+// CHECK-DAG: %[[SLOTS:.*]] = fusion_tile.scratch 524288 :
 // CHECK: %[[BLOCK:.*]] = gpu.block_id x
 // CHECK: %[[WORK:.*]] = arith.muli %[[BLOCK]], %c35
 // CHECK: %[[PLACE:.*]] = arith.divui %[[WORK]], %c4
@@ -23,14 +23,14 @@
 // CHECK: %[[OWNS:.*]] = arith.cmpi eq, %[[END]], %c256
 // CHECK: %[[FIRST:.*]] = arith.select %{{.*}}, %[[BLOCK]],
 // CHECK: %[[SUM:.*]] = scf.for {{.*}} = %[[BEGIN]] to %[[END]] step %c64
-// CHECK: tile.dot
+// CHECK: fusion_tile.dot
 // CHECK: %[[GIVES:.*]] = arith.cmpi ne, %[[END]], %c256
 // CHECK: scf.if %[[GIVES]] {
-// CHECK-NEXT: tile.publish %[[SUM]] to %[[SLOTS]] signals %[[SIGNALS]][%[[BLOCK]]] : !llvm.ptr<1>, tensor<128x256xf32>
+// CHECK-NEXT: fusion_tile.publish %[[SUM]] to %[[SLOTS]] signals %[[SIGNALS]][%[[BLOCK]]] : !llvm.ptr<1>, tensor<128x256xf32>
 // CHECK: scf.if %[[OWNS]] {
 // CHECK-NEXT: %[[ALL:.*]] = scf.for %[[SLOT:.*]] = %[[FIRST]] to %[[BLOCK]] step %c1 iter_args(%[[PART:.*]] = %[[SUM]])
-// CHECK-NEXT: tile.collect %[[PART]] from %[[SLOTS]] signals %[[SIGNALS]][%[[SLOT]]]
-// CHECK: tile.store %[[ALL]]
+// CHECK-NEXT: fusion_tile.collect %[[PART]] from %[[SLOTS]] signals %[[SIGNALS]][%[[SLOT]]]
+// CHECK: fusion_tile.store %[[ALL]]
 func.func @shared(%a: tensor<1408x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<1408x256xf32> {
   %r = fusion.kernel @shared ins(%a, %b : tensor<1408x256xbf16>, tensor<256x256xbf16>) -> (tensor<1408x256xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<grid, tile = 256>, #fusion.axis<loop, tile = 64>], warps = 8, mma = #fusion.mma<wgmma, stages = 4, blocks = 4, stream = 1>>} {
   ^bb0(%x: tensor<1408x256xbf16>, %w: tensor<256x256xbf16>):
@@ -47,13 +47,13 @@ func.func @shared(%a: tensor<1408x256xbf16>, %b: tensor<256x256xbf16>) -> tensor
 
 // Fewer tiles than blocks: all are shared, and no round follows.
 // CHECK: #[[GRID:.*]] = affine_map<() -> (5)>
-// CHECK-LABEL: tile.program @few
+// CHECK-LABEL: fusion_tile.program @few
 // CHECK-SAME: grid = #[[GRID]],
 // CHECK: %[[BLOCK:.*]] = gpu.block_id x
 // CHECK: %[[WORK:.*]] = arith.muli %[[BLOCK]], %c18
 // CHECK: arith.divui %[[WORK]], %c5
-// CHECK: tile.publish
-// CHECK: tile.collect
+// CHECK: fusion_tile.publish
+// CHECK: fusion_tile.collect
 func.func @few(%a: tensor<256x512xbf16>, %b: tensor<256x512xbf16>) -> tensor<256x256xf32> {
   %r = fusion.kernel @few ins(%a, %b : tensor<256x512xbf16>, tensor<256x512xbf16>) -> (tensor<256x256xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<grid, tile = 256>, #fusion.axis<loop, tile = 64>], warps = 8, mma = #fusion.mma<wgmma, stages = 4, blocks = 5, stream = 1>>} {
   ^bb0(%x: tensor<256x512xbf16>, %w: tensor<256x512xbf16>):
@@ -71,7 +71,7 @@ func.func @few(%a: tensor<256x512xbf16>, %b: tensor<256x512xbf16>) -> tensor<256
 // The blocks of a cluster have the same segments, and slots of their own. Both
 // clusters and tiles are even in number: pairs of clusters go through two tiles
 // in step, and their slots are as far apart.
-// CHECK-LABEL: tile.program @clusters
+// CHECK-LABEL: fusion_tile.program @clusters
 // CHECK-SAME: cluster = 2
 // CHECK: %[[BLOCK:.*]] = gpu.block_id x
 // CHECK: %[[CLUSTER:.*]] = arith.divui %[[BLOCK]], %c2
@@ -79,9 +79,9 @@ func.func @few(%a: tensor<256x512xbf16>, %b: tensor<256x512xbf16>) -> tensor<256
 // CHECK: %[[TEAM:.*]] = arith.divui %[[CLUSTER]], %c2
 // CHECK: arith.muli %[[TEAM]],
 // CHECK: arith.addi %{{.*}}, %[[MEMBER]]
-// CHECK: tile.publish {{.*}}[%[[BLOCK]]]
+// CHECK: fusion_tile.publish {{.*}}[%[[BLOCK]]]
 // CHECK: scf.for {{.*}} to %[[BLOCK]] step %c4
-// CHECK-NEXT: tile.collect
+// CHECK-NEXT: fusion_tile.collect
 func.func @clusters(%a: tensor<1536x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<1536x256xf32> {
   %r = fusion.kernel @clusters ins(%a, %b : tensor<1536x256xbf16>, tensor<256x256xbf16>) -> (tensor<1536x256xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<grid, tile = 256>, #fusion.axis<loop, tile = 64>], warps = 8, mma = #fusion.mma<wgmma, stages = 4, blocks = 8, multicast = 2, stream = 1>>} {
   ^bb0(%x: tensor<1536x256xbf16>, %w: tensor<256x256xbf16>):
@@ -97,12 +97,12 @@ func.func @clusters(%a: tensor<1536x256xbf16>, %b: tensor<256x256xbf16>) -> tens
 // -----
 
 // What only the owner of a tile needs is not loaded by others.
-// CHECK-LABEL: tile.program @residual
+// CHECK-LABEL: fusion_tile.program @residual
 // CHECK: scf.if
-// CHECK: tile.publish
+// CHECK: fusion_tile.publish
 // CHECK: scf.if
-// CHECK: tile.load %{{.*}} -> tensor<128x256xbf16>
-// CHECK: tile.store
+// CHECK: fusion_tile.load %{{.*}} -> tensor<128x256xbf16>
+// CHECK: fusion_tile.store
 func.func @residual(%a: tensor<384x256xbf16>, %b: tensor<256x256xbf16>, %c: tensor<384x256xbf16>) -> tensor<384x256xf32> {
   %r = fusion.kernel @residual ins(%a, %b, %c : tensor<384x256xbf16>, tensor<256x256xbf16>, tensor<384x256xbf16>) -> (tensor<384x256xf32>) attributes {schedule = #fusion.schedule<contraction, axes = [#fusion.axis<grid, tile = 128>, #fusion.axis<grid, tile = 256>, #fusion.axis<loop, tile = 64>], warps = 8, mma = #fusion.mma<wgmma, stages = 4, blocks = 2, stream = 1>>} {
   ^bb0(%x: tensor<384x256xbf16>, %w: tensor<256x256xbf16>, %y: tensor<384x256xbf16>):

@@ -4,13 +4,13 @@
 // vectors of the row and three factors, all before the first is used. Only the
 // ends of the padded row can lie outside; the row of 20 ends in the third block.
 
-// CHECK-LABEL: tile.program @strips
+// CHECK-LABEL: fusion_tile.program @strips
 // CHECK: %[[C2:.*]] = arith.constant 2 : index
 // CHECK: %[[AT:.*]] = arith.muli %{{.*}}, %[[C2]]
 // CHECK-NOT: arith.mulf
-// CHECK: tile.load {{.*}} checked [true, false]
-// CHECK-COUNT-5: tile.load {{.*}} : <20x32xf32> -> tensor<2x32xf32>
-// CHECK-NOT: tile.load {{.*}} : <20x32xf32>
+// CHECK: fusion_tile.load {{.*}} checked [true, false]
+// CHECK-COUNT-5: fusion_tile.load {{.*}} : <20x32xf32> -> tensor<2x32xf32>
+// CHECK-NOT: fusion_tile.load {{.*}} : <20x32xf32>
 // CHECK-COUNT-12: arith.mulf
 // CHECK-NOT: arith.mulf
 // CHECK-NOT: scf.for

@@ -3,8 +3,8 @@
 // 16 bytes a thread, zeros where the check fails, nothing without the
 // predicate; the stage's place is a multiple of its size.
 
-#s = #tile.shared_layout<"{bytes=2, align=128, offsets=[[32,64,144,256],[2,4,8,16]]}">
-#f = #tile.layout<"{reg=[[0,1],[8,0],[0,8]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[16,16]}">
+#s = #fusion_tile.shared_layout<"{bytes=2, align=128, offsets=[[32,64,144,256],[2,4,8,16]]}">
+#f = #fusion_tile.layout<"{reg=[[0,1],[8,0],[0,8]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[16,16]}">
 
 // CHECK-LABEL: llvm.func @copy
 // CHECK: %[[IN:.*]] = arith.cmpi ult
@@ -17,60 +17,60 @@
 // CHECK: llvm.extractvalue %[[M]][0]
 // CHECK: llvm.bitcast %{{.*}} : i32 to vector<2xbf16>
 // CHECK-NOT: llvm.load
-tile.program @copy(%p: !llvm.ptr<1>, %o: !llvm.ptr<1>, %n: index) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+fusion_tile.program @copy(%p: !llvm.ptr<1>, %o: !llvm.ptr<1>, %n: index) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
   %c1 = arith.constant 1 : index
-  %v = tile.view %p[] : !llvm.ptr<1> to !tile.view<9x16xbf16>
-  %w = tile.view %o[] : !llvm.ptr<1> to !tile.view<16x16xbf16>
-  %b = tile.alloc at 0 stages 3 : !tile.buffer<16x16xbf16, #s>
-  %st = tile.stage %b[%n] : !tile.buffer<16x16xbf16, #s>
+  %v = fusion_tile.view %p[] : !llvm.ptr<1> to !fusion_tile.view<9x16xbf16>
+  %w = fusion_tile.view %o[] : !llvm.ptr<1> to !fusion_tile.view<16x16xbf16>
+  %b = fusion_tile.alloc at 0 stages 3 : !fusion_tile.buffer<16x16xbf16, #s>
+  %st = fusion_tile.stage %b[%n] : !fusion_tile.buffer<16x16xbf16, #s>
   %ok = arith.cmpi slt, %n, %c1 : index
-  tile.copy_start %v[affine_map<(i, k) -> (i, k)>] () checked [true, false] into %st by <"{reg=[[0,1],[0,2],[0,4]], lane=[[0,8],[1,0],[2,0],[4,0],[8,0]], warp=[], shape=[16,16]}"> when %ok : !tile.view<9x16xbf16>, !tile.buffer<16x16xbf16, #s>
-  tile.copy_commit
-  tile.copy_wait 1
-  tile.barrier
-  %t = tile.local_load %st : !tile.buffer<16x16xbf16, #s> -> tensor<16x16xbf16, #f>
-  tile.store %t, %w[affine_map<(i, k) -> (i, k)>] () checked [false, false] : tensor<16x16xbf16, #f>, !tile.view<16x16xbf16>
-  tile.return
+  fusion_tile.copy_start %v[affine_map<(i, k) -> (i, k)>] () checked [true, false] into %st by <"{reg=[[0,1],[0,2],[0,4]], lane=[[0,8],[1,0],[2,0],[4,0],[8,0]], warp=[], shape=[16,16]}"> when %ok : !fusion_tile.view<9x16xbf16>, !fusion_tile.buffer<16x16xbf16, #s>
+  fusion_tile.copy_commit
+  fusion_tile.copy_wait 1
+  fusion_tile.barrier
+  %t = fusion_tile.local_load %st : !fusion_tile.buffer<16x16xbf16, #s> -> tensor<16x16xbf16, #f>
+  fusion_tile.store %t, %w[affine_map<(i, k) -> (i, k)>] () checked [false, false] : tensor<16x16xbf16, #f>, !fusion_tile.view<16x16xbf16>
+  fusion_tile.return
 }
 
 // -----
 
 // The buffer has the other dimension along memory.
 
-#s = #tile.shared_layout<"{bytes=2, align=128, offsets=[[2,4,8,16],[32,64,144,256]]}">
-#f = #tile.layout<"{reg=[[0,1],[8,0],[0,8]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[16,16]}">
+#s = #fusion_tile.shared_layout<"{bytes=2, align=128, offsets=[[2,4,8,16],[32,64,144,256]]}">
+#f = #fusion_tile.layout<"{reg=[[0,1],[8,0],[0,8]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[16,16]}">
 
 // CHECK-LABEL: llvm.func @transposed
 // CHECK: ldmatrix.sync.aligned.m8n8.x4.trans.b16
-tile.program @transposed(%o: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
-  %w = tile.view %o[] : !llvm.ptr<1> to !tile.view<16x16xbf16>
-  %b = tile.alloc at 0 : !tile.buffer<16x16xbf16, #s>
-  %t = tile.local_load %b : !tile.buffer<16x16xbf16, #s> -> tensor<16x16xbf16, #f>
-  tile.store %t, %w[affine_map<(i, k) -> (i, k)>] () checked [false, false] : tensor<16x16xbf16, #f>, !tile.view<16x16xbf16>
-  tile.return
+fusion_tile.program @transposed(%o: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %w = fusion_tile.view %o[] : !llvm.ptr<1> to !fusion_tile.view<16x16xbf16>
+  %b = fusion_tile.alloc at 0 : !fusion_tile.buffer<16x16xbf16, #s>
+  %t = fusion_tile.local_load %b : !fusion_tile.buffer<16x16xbf16, #s> -> tensor<16x16xbf16, #f>
+  fusion_tile.store %t, %w[affine_map<(i, k) -> (i, k)>] () checked [false, false] : tensor<16x16xbf16, #f>, !fusion_tile.view<16x16xbf16>
+  fusion_tile.return
 }
 
 // -----
 
-#s = #tile.shared_layout<"{bytes=2, align=128, offsets=[[32,64,144,256],[2,4,8,16]]}">
+#s = #fusion_tile.shared_layout<"{bytes=2, align=128, offsets=[[32,64,144,256],[2,4,8,16]]}">
 
-tile.program @two_bytes(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
-  %v = tile.view %p[] : !llvm.ptr<1> to !tile.view<16x17xbf16>
-  %b = tile.alloc at 0 : !tile.buffer<16x16xbf16, #s>
+fusion_tile.program @two_bytes(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %v = fusion_tile.view %p[] : !llvm.ptr<1> to !fusion_tile.view<16x17xbf16>
+  %b = fusion_tile.alloc at 0 : !fusion_tile.buffer<16x16xbf16, #s>
   // expected-error @+1 {{FUS-3321}}
-  tile.copy_start %v[affine_map<(i, k) -> (i, k)>] () checked [false, false] into %b by <"{reg=[[0,1],[0,2],[0,4]], lane=[[0,8],[1,0],[2,0],[4,0],[8,0]], warp=[], shape=[16,16]}"> : !tile.view<16x17xbf16>, !tile.buffer<16x16xbf16, #s>
-  tile.return
+  fusion_tile.copy_start %v[affine_map<(i, k) -> (i, k)>] () checked [false, false] into %b by <"{reg=[[0,1],[0,2],[0,4]], lane=[[0,8],[1,0],[2,0],[4,0],[8,0]], warp=[], shape=[16,16]}"> : !fusion_tile.view<16x17xbf16>, !fusion_tile.buffer<16x16xbf16, #s>
+  fusion_tile.return
 }
 
 // -----
 
-#s = #tile.shared_layout<"{bytes=2, align=128, offsets=[[32,64,144,256],[2,4,8,16]]}">
+#s = #fusion_tile.shared_layout<"{bytes=2, align=128, offsets=[[32,64,144,256],[2,4,8,16]]}">
 
-tile.program @no_stages(%n: index) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
-  %b = tile.alloc at 0 : !tile.buffer<16x16xbf16, #s>
+fusion_tile.program @no_stages(%n: index) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %b = fusion_tile.alloc at 0 : !fusion_tile.buffer<16x16xbf16, #s>
   // expected-error @+1 {{FUS-3320}}
-  %st = tile.stage %b[%n] : !tile.buffer<16x16xbf16, #s>
-  tile.return
+  %st = fusion_tile.stage %b[%n] : !fusion_tile.buffer<16x16xbf16, #s>
+  fusion_tile.return
 }
 
 // -----
@@ -78,22 +78,22 @@ tile.program @no_stages(%n: index) attributes {num_warps = 1 : i64, index_bits =
 // What each thread has copied itself it reads itself, though a warp could read
 // it for all: nothing says that the copies of other threads are there.
 
-#s = #tile.shared_layout<"{bytes=2, align=128, offsets=[[32,64,144,256],[2,4,8,16]]}">
-#f = #tile.layout<"{reg=[[0,1],[8,0],[0,8]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[16,16]}">
+#s = #fusion_tile.shared_layout<"{bytes=2, align=128, offsets=[[32,64,144,256],[2,4,8,16]]}">
+#f = #fusion_tile.layout<"{reg=[[0,1],[8,0],[0,8]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[16,16]}">
 
 // CHECK-LABEL: llvm.func @own_copy
 // CHECK-COUNT-4: cp.async.ca.shared.global
 // CHECK-NOT: ldmatrix
 // CHECK: llvm.return
-tile.program @own_copy(%p: !llvm.ptr<1>, %o: !llvm.ptr<1>, %n: index) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
-  %v = tile.view %p[] : !llvm.ptr<1> to !tile.view<16x16xbf16>
-  %w = tile.view %o[] : !llvm.ptr<1> to !tile.view<16x16xbf16>
-  %b = tile.alloc at 0 stages 3 : !tile.buffer<16x16xbf16, #s>
-  %st = tile.stage %b[%n] : !tile.buffer<16x16xbf16, #s>
-  tile.copy_start %v[affine_map<(i, k) -> (i, k)>] () checked [false, false] into %st by <"{reg=[[0,1],[8,0],[0,8]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[16,16]}"> : !tile.view<16x16xbf16>, !tile.buffer<16x16xbf16, #s>
-  tile.copy_commit
-  tile.copy_wait 0
-  %t = tile.local_load %st : !tile.buffer<16x16xbf16, #s> -> tensor<16x16xbf16, #f>
-  tile.store %t, %w[affine_map<(i, k) -> (i, k)>] () checked [false, false] : tensor<16x16xbf16, #f>, !tile.view<16x16xbf16>
-  tile.return
+fusion_tile.program @own_copy(%p: !llvm.ptr<1>, %o: !llvm.ptr<1>, %n: index) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+  %v = fusion_tile.view %p[] : !llvm.ptr<1> to !fusion_tile.view<16x16xbf16>
+  %w = fusion_tile.view %o[] : !llvm.ptr<1> to !fusion_tile.view<16x16xbf16>
+  %b = fusion_tile.alloc at 0 stages 3 : !fusion_tile.buffer<16x16xbf16, #s>
+  %st = fusion_tile.stage %b[%n] : !fusion_tile.buffer<16x16xbf16, #s>
+  fusion_tile.copy_start %v[affine_map<(i, k) -> (i, k)>] () checked [false, false] into %st by <"{reg=[[0,1],[8,0],[0,8]], lane=[[0,2],[0,4],[1,0],[2,0],[4,0]], warp=[], shape=[16,16]}"> : !fusion_tile.view<16x16xbf16>, !fusion_tile.buffer<16x16xbf16, #s>
+  fusion_tile.copy_commit
+  fusion_tile.copy_wait 0
+  %t = fusion_tile.local_load %st : !fusion_tile.buffer<16x16xbf16, #s> -> tensor<16x16xbf16, #f>
+  fusion_tile.store %t, %w[affine_map<(i, k) -> (i, k)>] () checked [false, false] : tensor<16x16xbf16, #f>, !fusion_tile.view<16x16xbf16>
+  fusion_tile.return
 }

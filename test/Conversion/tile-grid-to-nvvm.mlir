@@ -3,11 +3,11 @@
 
 // RUN: fusion-opt %s --split-input-file --fusion-convert-tile-to-nvvm --verify-diagnostics | FileCheck %s
 
-#l = #tile.layout<"{reg=[[0,1],[0,2],[0,4]], lane=[[0,8],[0,16],[1,0],[2,0],[4,0]], warp=[[8,0]], shape=[16,32]}">
+#l = #fusion_tile.layout<"{reg=[[0,1],[0,2],[0,4]], lane=[[0,8],[0,16],[1,0],[2,0],[4,0]], warp=[[8,0]], shape=[16,32]}">
 
 // CHECK-LABEL: llvm.func @exchange
 // CHECK-SAME: (%{{.*}}: !llvm.ptr<1> {llvm.align = 16 : i64}, %[[SIGNALS:[^:]*]]: !llvm.ptr<1>, %[[SLOTS:[^:]*]]: !llvm.ptr<1>)
-// CHECK-SAME: tile.scratches = [{bytes = 32 : i64, signals = true}, {bytes = 8192 : i64, signals = false}]
+// CHECK-SAME: fusion_tile.scratches = [{bytes = 32 : i64, signals = true}, {bytes = 8192 : i64, signals = false}]
 // A slot has 2048 bytes; threads have 16 of each 1024.
 // CHECK: %[[BLOCK:.*]] = nvvm.read.ptx.sreg.ctaid.x
 // CHECK: %[[SLOT:.*]] = arith.muli %[[BLOCK]], %{{.*}}
@@ -26,33 +26,33 @@
 // CHECK: nvvm.bar.warp.sync
 // CHECK: scf.if
 // CHECK-NEXT: st.relaxed.gpu.global.u32 [$0], 0;
-tile.program @exchange(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64} {
-  %signals = tile.scratch 32 signals : !llvm.ptr<1>
-  %slots = tile.scratch 8192 : !llvm.ptr<1>
+fusion_tile.program @exchange(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64} {
+  %signals = fusion_tile.scratch 32 signals : !llvm.ptr<1>
+  %slots = fusion_tile.scratch 8192 : !llvm.ptr<1>
   %i = gpu.block_id x
-  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<16x32xf32>
-  %t = tile.load %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : !tile.view<16x32xf32> -> tensor<16x32xf32, #l>
-  tile.publish %t to %slots signals %signals[%i] : !llvm.ptr<1>, tensor<16x32xf32, #l>
-  %s = tile.collect %t from %slots signals %signals[%i] : !llvm.ptr<1>, tensor<16x32xf32, #l>
-  tile.store %s, %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<16x32xf32, #l>, !tile.view<16x32xf32>
-  tile.return
+  %x = fusion_tile.view %p[] : !llvm.ptr<1> to !fusion_tile.view<16x32xf32>
+  %t = fusion_tile.load %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : !fusion_tile.view<16x32xf32> -> tensor<16x32xf32, #l>
+  fusion_tile.publish %t to %slots signals %signals[%i] : !llvm.ptr<1>, tensor<16x32xf32, #l>
+  %s = fusion_tile.collect %t from %slots signals %signals[%i] : !llvm.ptr<1>, tensor<16x32xf32, #l>
+  fusion_tile.store %s, %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<16x32xf32, #l>, !fusion_tile.view<16x32xf32>
+  fusion_tile.return
 }
 
 // -----
 
 // Elements that several threads have would take more than the tile's bytes.
 
-#twice = #tile.layout<"{reg=[[1],[2]], lane=[[4],[8],[16],[32],[64]], warp=[[0]], shape=[128]}">
+#twice = #fusion_tile.layout<"{reg=[[1],[2]], lane=[[4],[8],[16],[32],[64]], warp=[[0]], shape=[128]}">
 
-tile.program @twice(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64} {
-  %signals = tile.scratch 32 signals : !llvm.ptr<1>
-  %slots = tile.scratch 8192 : !llvm.ptr<1>
+fusion_tile.program @twice(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64} {
+  %signals = fusion_tile.scratch 32 signals : !llvm.ptr<1>
+  %slots = fusion_tile.scratch 8192 : !llvm.ptr<1>
   %i = gpu.block_id x
-  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<128xf32>
-  %t = tile.load %x[affine_map<(i) -> (i)>] () checked [false] : !tile.view<128xf32> -> tensor<128xf32, #twice>
+  %x = fusion_tile.view %p[] : !llvm.ptr<1> to !fusion_tile.view<128xf32>
+  %t = fusion_tile.load %x[affine_map<(i) -> (i)>] () checked [false] : !fusion_tile.view<128xf32> -> tensor<128xf32, #twice>
   // expected-error @below {{FUS-3324: threads hold 1024 bytes of tiles that have 512}}
-  tile.publish %t to %slots signals %signals[%i] : !llvm.ptr<1>, tensor<128xf32, #twice>
-  tile.return
+  fusion_tile.publish %t to %slots signals %signals[%i] : !llvm.ptr<1>, tensor<128xf32, #twice>
+  fusion_tile.return
 }
 
 // -----
@@ -60,12 +60,12 @@ tile.program @twice(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bit
 // Two blocks, each with 8 of a thread's 16 elements. A slot has 4096 bytes, a
 // part of it 2048, of which a thread has 16 of each 1024.
 
-#whole = #tile.layout<"{reg=[[0,1],[0,2],[0,4],[0,32]], lane=[[0,8],[0,16],[1,0],[2,0],[4,0]], warp=[[8,0]], shape=[16,64]}">
-#part = #tile.layout<"{reg=[[0,1],[0,2],[0,4]], lane=[[0,8],[0,16],[1,0],[2,0],[4,0]], warp=[[8,0]], shape=[16,32]}">
+#whole = #fusion_tile.layout<"{reg=[[0,1],[0,2],[0,4],[0,32]], lane=[[0,8],[0,16],[1,0],[2,0],[4,0]], warp=[[8,0]], shape=[16,64]}">
+#part = #fusion_tile.layout<"{reg=[[0,1],[0,2],[0,4]], lane=[[0,8],[0,16],[1,0],[2,0],[4,0]], warp=[[8,0]], shape=[16,32]}">
 
 // CHECK-LABEL: llvm.func @reduce
 // CHECK-SAME: (%{{.*}}: !llvm.ptr<1> {llvm.align = 16 : i64}, %[[SIGNALS:[^:]*]]: !llvm.ptr<1>, %[[SLOTS:[^:]*]]: !llvm.ptr<1>)
-// CHECK-SAME: tile.together = 2
+// CHECK-SAME: fusion_tile.together = 2
 // CHECK: %[[THREAD:.*]] = llvm.getelementptr %[[SLOTS]]
 // CHECK: %[[OWN:.*]] = llvm.getelementptr %[[THREAD]]
 // What the other block finishes is written, the own part stays.
@@ -94,36 +94,36 @@ tile.program @twice(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bit
 // CHECK: nvvm.bar.warp.sync
 // CHECK: scf.if
 // CHECK-NEXT: st.relaxed.gpu.global.u32 [$0], 0;
-tile.program @reduce(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64, together = 2 : i64} {
-  %signals = tile.scratch 32 signals : !llvm.ptr<1>
-  %slots = tile.scratch 16384 : !llvm.ptr<1>
+fusion_tile.program @reduce(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64, together = 2 : i64} {
+  %signals = fusion_tile.scratch 32 signals : !llvm.ptr<1>
+  %slots = fusion_tile.scratch 16384 : !llvm.ptr<1>
   %i = gpu.block_id x
   %c2 = arith.constant 2 : index
   %r = arith.remui %i, %c2 : index
-  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<16x64xf32>
-  %t = tile.load %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : !tile.view<16x64xf32> -> tensor<16x64xf32, #whole>
-  %s = tile.grid_reduce %t through %slots signals %signals[%i, %r] along 1 : !llvm.ptr<1>, tensor<16x64xf32, #whole> -> tensor<16x32xf32, #part>
-  tile.store %s, %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<16x32xf32, #part>, !tile.view<16x64xf32>
-  tile.return
+  %x = fusion_tile.view %p[] : !llvm.ptr<1> to !fusion_tile.view<16x64xf32>
+  %t = fusion_tile.load %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : !fusion_tile.view<16x64xf32> -> tensor<16x64xf32, #whole>
+  %s = fusion_tile.grid_reduce %t through %slots signals %signals[%i, %r] along 1 : !llvm.ptr<1>, tensor<16x64xf32, #whole> -> tensor<16x32xf32, #part>
+  fusion_tile.store %s, %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<16x32xf32, #part>, !fusion_tile.view<16x64xf32>
+  fusion_tile.return
 }
 
 // -----
 
 // Warps that have a part each have all of no part.
 
-#columns = #tile.layout<"{reg=[[0,1],[0,2],[0,4],[8,0]], lane=[[0,8],[0,16],[1,0],[2,0],[4,0]], warp=[[0,32]], shape=[16,64]}">
-#half = #tile.layout<"{reg=[[0,1],[0,2],[0,4]], lane=[[0,8],[0,16],[1,0],[2,0],[4,0]], warp=[[8,0]], shape=[16,32]}">
+#columns = #fusion_tile.layout<"{reg=[[0,1],[0,2],[0,4],[8,0]], lane=[[0,8],[0,16],[1,0],[2,0],[4,0]], warp=[[0,32]], shape=[16,64]}">
+#half = #fusion_tile.layout<"{reg=[[0,1],[0,2],[0,4]], lane=[[0,8],[0,16],[1,0],[2,0],[4,0]], warp=[[8,0]], shape=[16,32]}">
 
-tile.program @warps(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64, together = 2 : i64} {
-  %signals = tile.scratch 32 signals : !llvm.ptr<1>
-  %slots = tile.scratch 16384 : !llvm.ptr<1>
+fusion_tile.program @warps(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64, together = 2 : i64} {
+  %signals = fusion_tile.scratch 32 signals : !llvm.ptr<1>
+  %slots = fusion_tile.scratch 16384 : !llvm.ptr<1>
   %i = gpu.block_id x
-  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<16x64xf32>
-  %t = tile.load %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : !tile.view<16x64xf32> -> tensor<16x64xf32, #columns>
+  %x = fusion_tile.view %p[] : !llvm.ptr<1> to !fusion_tile.view<16x64xf32>
+  %t = fusion_tile.load %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : !fusion_tile.view<16x64xf32> -> tensor<16x64xf32, #columns>
   // expected-error @below {{FUS-3325: a part of tile 0 is not made of registers of its threads}}
-  %s = tile.grid_reduce %t through %slots signals %signals[%i, %i] along 1 : !llvm.ptr<1>, tensor<16x64xf32, #columns> -> tensor<16x32xf32, #half>
-  tile.store %s, %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<16x32xf32, #half>, !tile.view<16x64xf32>
-  tile.return
+  %s = fusion_tile.grid_reduce %t through %slots signals %signals[%i, %i] along 1 : !llvm.ptr<1>, tensor<16x64xf32, #columns> -> tensor<16x32xf32, #half>
+  fusion_tile.store %s, %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<16x32xf32, #half>, !fusion_tile.view<16x64xf32>
+  fusion_tile.return
 }
 
 // -----
@@ -132,13 +132,13 @@ tile.program @warps(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bit
 // of the tile its half. A slot has 256 bytes of each thread's rows, and 4096 of
 // tiles behind them.
 
-#rows = #tile.layout<"{reg=[], lane=[[0],[0],[1],[2],[4]], warp=[[8]], shape=[16]}">
-#bothrows = #tile.layout<"{reg=[[0,1]], lane=[[0,0],[0,0],[1,0],[2,0],[4,0]], warp=[[8,0]], shape=[16,2]}">
-#whole = #tile.layout<"{reg=[[0,1],[0,2],[0,4],[0,32]], lane=[[0,8],[0,16],[1,0],[2,0],[4,0]], warp=[[8,0]], shape=[16,64]}">
-#bothparts = #tile.layout<"{reg=[[0,1,0],[0,2,0],[0,4,0],[0,0,1]], lane=[[0,8,0],[0,16,0],[1,0,0],[2,0,0],[4,0,0]], warp=[[8,0,0]], shape=[16,32,2]}">
+#rows = #fusion_tile.layout<"{reg=[], lane=[[0],[0],[1],[2],[4]], warp=[[8]], shape=[16]}">
+#bothrows = #fusion_tile.layout<"{reg=[[0,1]], lane=[[0,0],[0,0],[1,0],[2,0],[4,0]], warp=[[8,0]], shape=[16,2]}">
+#whole = #fusion_tile.layout<"{reg=[[0,1],[0,2],[0,4],[0,32]], lane=[[0,8],[0,16],[1,0],[2,0],[4,0]], warp=[[8,0]], shape=[16,64]}">
+#bothparts = #fusion_tile.layout<"{reg=[[0,1,0],[0,2,0],[0,4,0],[0,0,1]], lane=[[0,8,0],[0,16,0],[1,0,0],[2,0,0],[4,0,0]], warp=[[8,0,0]], shape=[16,32,2]}">
 
 // CHECK-LABEL: llvm.func @gather
-// CHECK-SAME: tile.together = 2
+// CHECK-SAME: fusion_tile.together = 2
 // All is written, the own part as well.
 // CHECK: llvm.store %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<1>
 // CHECK-COUNT-4: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<1>
@@ -150,53 +150,53 @@ tile.program @warps(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bit
 // CHECK: arith.remui
 // CHECK-COUNT-4: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
 // CHECK: st.relaxed.gpu.global.u32 [$0], 0;
-tile.program @gather(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, together = 2 : i64} {
-  %signals = tile.scratch 32 signals : !llvm.ptr<1>
-  %slots = tile.scratch 17408 : !llvm.ptr<1>
+fusion_tile.program @gather(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, together = 2 : i64} {
+  %signals = fusion_tile.scratch 32 signals : !llvm.ptr<1>
+  %slots = fusion_tile.scratch 17408 : !llvm.ptr<1>
   %i = gpu.block_id x
   %c2 = arith.constant 2 : index
   %r = arith.remui %i, %c2 : index
-  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<16x64xf32>
-  %y = tile.view %p[] : !llvm.ptr<1> to !tile.view<16xf32>
-  %m = tile.load %y[affine_map<(i) -> (i)>] () checked [false] : !tile.view<16xf32> -> tensor<16xf32, #rows>
-  %t = tile.load %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : !tile.view<16x64xf32> -> tensor<16x64xf32, #whole>
-  %s:2 = tile.grid_gather %m, %t through %slots signals %signals[%i, %r] along [-1, 1] : !llvm.ptr<1>, tensor<16xf32, #rows>, tensor<16x64xf32, #whole> -> tensor<16x2xf32, #bothrows>, tensor<16x32x2xf32, #bothparts>
-  tile.store %s#0, %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<16x2xf32, #bothrows>, !tile.view<16x64xf32>
-  tile.store %s#1, %x[affine_map<(i, j, k) -> (i, j + 32 * k)>] () checked [false, false] : tensor<16x32x2xf32, #bothparts>, !tile.view<16x64xf32>
-  tile.return
+  %x = fusion_tile.view %p[] : !llvm.ptr<1> to !fusion_tile.view<16x64xf32>
+  %y = fusion_tile.view %p[] : !llvm.ptr<1> to !fusion_tile.view<16xf32>
+  %m = fusion_tile.load %y[affine_map<(i) -> (i)>] () checked [false] : !fusion_tile.view<16xf32> -> tensor<16xf32, #rows>
+  %t = fusion_tile.load %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : !fusion_tile.view<16x64xf32> -> tensor<16x64xf32, #whole>
+  %s:2 = fusion_tile.grid_gather %m, %t through %slots signals %signals[%i, %r] along [-1, 1] : !llvm.ptr<1>, tensor<16xf32, #rows>, tensor<16x64xf32, #whole> -> tensor<16x2xf32, #bothrows>, tensor<16x32x2xf32, #bothparts>
+  fusion_tile.store %s#0, %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<16x2xf32, #bothrows>, !fusion_tile.view<16x64xf32>
+  fusion_tile.store %s#1, %x[affine_map<(i, j, k) -> (i, j + 32 * k)>] () checked [false, false] : tensor<16x32x2xf32, #bothparts>, !fusion_tile.view<16x64xf32>
+  fusion_tile.return
 }
 
 // -----
 
-#rows = #tile.layout<"{reg=[], lane=[[0],[0],[1],[2],[4]], warp=[[8]], shape=[16]}">
-#bothrows = #tile.layout<"{reg=[[0,1]], lane=[[0,0],[0,0],[1,0],[2,0],[4,0]], warp=[[8,0]], shape=[16,2]}">
+#rows = #fusion_tile.layout<"{reg=[], lane=[[0],[0],[1],[2],[4]], warp=[[8]], shape=[16]}">
+#bothrows = #fusion_tile.layout<"{reg=[[0,1]], lane=[[0,0],[0,0],[1,0],[2,0],[4,0]], warp=[[8,0]], shape=[16,2]}">
 
-tile.program @small(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, together = 2 : i64} {
-  %signals = tile.scratch 32 signals : !llvm.ptr<1>
-  %slots = tile.scratch 512 : !llvm.ptr<1>
+fusion_tile.program @small(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, together = 2 : i64} {
+  %signals = fusion_tile.scratch 32 signals : !llvm.ptr<1>
+  %slots = fusion_tile.scratch 512 : !llvm.ptr<1>
   %i = gpu.block_id x
-  %y = tile.view %p[] : !llvm.ptr<1> to !tile.view<16xf32>
-  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<16x2xf32>
-  %m = tile.load %y[affine_map<(i) -> (i)>] () checked [false] : !tile.view<16xf32> -> tensor<16xf32, #rows>
+  %y = fusion_tile.view %p[] : !llvm.ptr<1> to !fusion_tile.view<16xf32>
+  %x = fusion_tile.view %p[] : !llvm.ptr<1> to !fusion_tile.view<16x2xf32>
+  %m = fusion_tile.load %y[affine_map<(i) -> (i)>] () checked [false] : !fusion_tile.view<16xf32> -> tensor<16xf32, #rows>
   // expected-error @below {{FUS-3324: threads hold 256 bytes, more than slots have}}
-  %s = tile.grid_gather %m through %slots signals %signals[%i, %i] along [-1] : !llvm.ptr<1>, tensor<16xf32, #rows> -> tensor<16x2xf32, #bothrows>
-  tile.store %s, %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<16x2xf32, #bothrows>, !tile.view<16x2xf32>
-  tile.return
+  %s = fusion_tile.grid_gather %m through %slots signals %signals[%i, %i] along [-1] : !llvm.ptr<1>, tensor<16xf32, #rows> -> tensor<16x2xf32, #bothrows>
+  fusion_tile.store %s, %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<16x2xf32, #bothrows>, !fusion_tile.view<16x2xf32>
+  fusion_tile.return
 }
 
 // -----
 
-#columns = #tile.layout<"{reg=[[0,1],[0,2],[0,4],[8,0]], lane=[[0,8],[0,16],[1,0],[2,0],[4,0]], warp=[[0,32]], shape=[16,64]}">
-#parts = #tile.layout<"{reg=[[0,1,0],[0,2,0],[0,4,0],[0,0,1]], lane=[[0,8,0],[0,16,0],[1,0,0],[2,0,0],[4,0,0]], warp=[[8,0,0]], shape=[16,32,2]}">
+#columns = #fusion_tile.layout<"{reg=[[0,1],[0,2],[0,4],[8,0]], lane=[[0,8],[0,16],[1,0],[2,0],[4,0]], warp=[[0,32]], shape=[16,64]}">
+#parts = #fusion_tile.layout<"{reg=[[0,1,0],[0,2,0],[0,4,0],[0,0,1]], lane=[[0,8,0],[0,16,0],[1,0,0],[2,0,0],[4,0,0]], warp=[[8,0,0]], shape=[16,32,2]}">
 
-tile.program @warps_gather(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, together = 2 : i64} {
-  %signals = tile.scratch 32 signals : !llvm.ptr<1>
-  %slots = tile.scratch 16384 : !llvm.ptr<1>
+fusion_tile.program @warps_gather(%p: !llvm.ptr<1>) attributes {num_warps = 2 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, together = 2 : i64} {
+  %signals = fusion_tile.scratch 32 signals : !llvm.ptr<1>
+  %slots = fusion_tile.scratch 16384 : !llvm.ptr<1>
   %i = gpu.block_id x
-  %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<16x64xf32>
-  %t = tile.load %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : !tile.view<16x64xf32> -> tensor<16x64xf32, #columns>
+  %x = fusion_tile.view %p[] : !llvm.ptr<1> to !fusion_tile.view<16x64xf32>
+  %t = fusion_tile.load %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : !fusion_tile.view<16x64xf32> -> tensor<16x64xf32, #columns>
   // expected-error @below {{FUS-3325: a part of tile 0 is not made of registers of its threads}}
-  %s = tile.grid_gather %t through %slots signals %signals[%i, %i] along [1] : !llvm.ptr<1>, tensor<16x64xf32, #columns> -> tensor<16x32x2xf32, #parts>
-  tile.store %s, %x[affine_map<(i, j, k) -> (i, j + 32 * k)>] () checked [false, false] : tensor<16x32x2xf32, #parts>, !tile.view<16x64xf32>
-  tile.return
+  %s = fusion_tile.grid_gather %t through %slots signals %signals[%i, %i] along [1] : !llvm.ptr<1>, tensor<16x64xf32, #columns> -> tensor<16x32x2xf32, #parts>
+  fusion_tile.store %s, %x[affine_map<(i, j, k) -> (i, j + 32 * k)>] () checked [false, false] : tensor<16x32x2xf32, #parts>, !fusion_tile.view<16x64xf32>
+  fusion_tile.return
 }

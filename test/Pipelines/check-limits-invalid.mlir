@@ -4,10 +4,10 @@
 module attributes {fusion.target = #fusion.target<chip = "sm_80">} {
   gpu.module @kernels {
     // expected-error @+1 {{FUS-3401: kernel 'large' needs 180000 bytes of shared memory a block, sm_80 gives 166912; choose smaller tiles in its schedule}}
-    llvm.func @large() attributes {nvvm.kernel, tile.shared_bytes = 180000 : i64} {
+    llvm.func @large() attributes {nvvm.kernel, fusion_tile.shared_bytes = 180000 : i64} {
       llvm.return
     }
-    llvm.func @fits() attributes {nvvm.kernel, tile.shared_bytes = 166912 : i64} {
+    llvm.func @fits() attributes {nvvm.kernel, fusion_tile.shared_bytes = 166912 : i64} {
       llvm.return
     }
   }

@@ -3,10 +3,10 @@
 // The option counts for more than what the module says: sm_90a has the room
 // that sm_80 has not. Nothing is changed.
 // CHECK: chip = "sm_80"
-// CHECK: llvm.func @large() attributes {nvvm.kernel, tile.shared_bytes = 180000 : i64}
+// CHECK: llvm.func @large() attributes {nvvm.kernel, fusion_tile.shared_bytes = 180000 : i64}
 module attributes {fusion.target = #fusion.target<chip = "sm_80">} {
   gpu.module @kernels {
-    llvm.func @large() attributes {nvvm.kernel, tile.shared_bytes = 180000 : i64} {
+    llvm.func @large() attributes {nvvm.kernel, fusion_tile.shared_bytes = 180000 : i64} {
       llvm.return
     }
   }

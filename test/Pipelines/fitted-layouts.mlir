@@ -5,10 +5,10 @@
 // RUN: sed 's/leastExchanged = 1.0e9/leastExchanged = 128.0/' %s > %t.mlir
 // RUN: fusion-compile %t.mlir --compile-to=tile -o - | FileCheck %s --check-prefix=EXCHANGED
 
-// CHECK: tile.program @transpose_add({{.*}} shared_bytes = 0 :
-// CHECK-NOT: tile.local_store
-// EXCHANGED: tile.program @transpose_add({{.*}} shared_bytes = 16384 :
-// EXCHANGED: tile.local_store
+// CHECK: fusion_tile.program @transpose_add({{.*}} shared_bytes = 0 :
+// CHECK-NOT: fusion_tile.local_store
+// EXCHANGED: fusion_tile.program @transpose_add({{.*}} shared_bytes = 16384 :
+// EXCHANGED: fusion_tile.local_store
 module attributes {fusion.target = #fusion.target<chip = "sm_90a", fitted = {layouts = {leastExchanged = 1.0e9 : f64}}>} {
 func.func @transpose(%x: tensor<4096x4096xf32>, %y: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
   %e = tensor.empty() : tensor<4096x4096xf32>

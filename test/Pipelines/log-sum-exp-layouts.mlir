@@ -4,14 +4,14 @@
 // in the layout of the accumulator: nothing goes through shared memory but the
 // operands.
 
-// CHECK-LABEL: tile.program
+// CHECK-LABEL: fusion_tile.program
 // CHECK-SAME: wgmma
-// CHECK-NOT: tile.convert_layout
-// CHECK-NOT: tile.alloc
-// CHECK: tile.reshape {{.*}} -> tensor<{{.*}}x1x64xf32
-// CHECK-NOT: tile.convert_layout
-// CHECK-NOT: tile.alloc
-// CHECK: tile.return
+// CHECK-NOT: fusion_tile.convert_layout
+// CHECK-NOT: fusion_tile.alloc
+// CHECK: fusion_tile.reshape {{.*}} -> tensor<{{.*}}x1x64xf32
+// CHECK-NOT: fusion_tile.convert_layout
+// CHECK-NOT: fusion_tile.alloc
+// CHECK: fusion_tile.return
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
 func.func @f(%a: tensor<2048x64xbf16>, %b: tensor<64x8512xbf16>) -> tensor<2048xf32> {
   %zero = arith.constant 0.0 : f32

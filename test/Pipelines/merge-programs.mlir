@@ -8,13 +8,13 @@
 // CHECK: fusion.kernel @d {{.*}}program = @d}
 // CHECK-LABEL: func.func @g
 // CHECK: fusion.kernel @e {{.*}}program = @a}
-// CHECK: tile.program @a
-// CHECK-NOT: tile.program @b
+// CHECK: fusion_tile.program @a
+// CHECK-NOT: fusion_tile.program @b
 // Another constant.
-// CHECK: tile.program @c
+// CHECK: fusion_tile.program @c
 // Another number of warps.
-// CHECK: tile.program @d
-// CHECK-NOT: tile.program
+// CHECK: fusion_tile.program @d
+// CHECK-NOT: fusion_tile.program
 func.func @f(%x: tensor<8xf32>) {
   %0 = fusion.kernel @a ins(%x : tensor<8xf32>) -> (tensor<8xf32>)
       attributes {program = @a} {
@@ -46,23 +46,23 @@ func.func @g(%x: tensor<8xf32>) {
   }
   return
 }
-tile.program @a(%p: !llvm.ptr<1>) attributes {index_bits = 32 : i64, num_warps = 1 : i64} {
+fusion_tile.program @a(%p: !llvm.ptr<1>) attributes {index_bits = 32 : i64, num_warps = 1 : i64} {
   %0 = arith.constant 1 : index
-  tile.return
+  fusion_tile.return
 }
-tile.program @b(%p: !llvm.ptr<1>) attributes {index_bits = 32 : i64, num_warps = 1 : i64} {
+fusion_tile.program @b(%p: !llvm.ptr<1>) attributes {index_bits = 32 : i64, num_warps = 1 : i64} {
   %0 = arith.constant 1 : index
-  tile.return
+  fusion_tile.return
 }
-tile.program @c(%p: !llvm.ptr<1>) attributes {index_bits = 32 : i64, num_warps = 1 : i64} {
+fusion_tile.program @c(%p: !llvm.ptr<1>) attributes {index_bits = 32 : i64, num_warps = 1 : i64} {
   %0 = arith.constant 2 : index
-  tile.return
+  fusion_tile.return
 }
-tile.program @d(%p: !llvm.ptr<1>) attributes {index_bits = 32 : i64, num_warps = 2 : i64} {
+fusion_tile.program @d(%p: !llvm.ptr<1>) attributes {index_bits = 32 : i64, num_warps = 2 : i64} {
   %0 = arith.constant 1 : index
-  tile.return
+  fusion_tile.return
 }
-tile.program @e(%p: !llvm.ptr<1>) attributes {index_bits = 32 : i64, num_warps = 1 : i64} {
+fusion_tile.program @e(%p: !llvm.ptr<1>) attributes {index_bits = 32 : i64, num_warps = 1 : i64} {
   %0 = arith.constant 1 : index
-  tile.return
+  fusion_tile.return
 }

@@ -4,11 +4,11 @@
 // RUN: fusion-compile %s --target=sm_90a --compile-to=ptx -o - | FileCheck %s
 
 // Only what does not depend on the block's rank is loaded for both.
-// TILE: tile.make_ring at {{[0-9]+}} multicast
-// TILE: tile.async_load {{.*}} dims [0, 1] : <128x64xbf16, b128>
-// TILE: tile.async_load {{.*}} dims [0, 1] multicast : <64x64xbf16, b128>
-// TILE: tile.async_load {{.*}} dims [0, 1] multicast : <32x64xbf16, b128>
-// TILE: tile.drain
+// TILE: fusion_tile.make_ring at {{[0-9]+}} multicast
+// TILE: fusion_tile.async_load {{.*}} dims [0, 1] : <128x64xbf16, b128>
+// TILE: fusion_tile.async_load {{.*}} dims [0, 1] multicast : <64x64xbf16, b128>
+// TILE: fusion_tile.async_load {{.*}} dims [0, 1] multicast : <32x64xbf16, b128>
+// TILE: fusion_tile.drain
 
 // A stage is free when the warps of both blocks have said so.
 // CHECK: mov.b32 [[ONE:%r[0-9]+]], 1;

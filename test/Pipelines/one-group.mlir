@@ -7,9 +7,9 @@
 // RUN: fusion-run %t.mlir --device=emulator --random --verify | FileCheck %s --check-prefix=VERIFY
 
 // VERIFY: {{^}}verified
-// CHECK-LABEL: tile.program
+// CHECK-LABEL: fusion_tile.program
 // CHECK-NOT: step %c1 iter_args
-// CHECK: tile.panel_reduce
+// CHECK: fusion_tile.panel_reduce
 // CHECK-NOT: step %c1 iter_args
 func.func @main(%x: tensor<8x241x1151x8xbf16>, %y: tensor<8x241x1151x8xbf16>) -> tensor<8x241x1151x8xbf16> {
   %s = arith.addf %x, %y : tensor<8x241x1151x8xbf16>

@@ -11,7 +11,7 @@ func.func @exchange(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 gpu.module @kernels {
-  llvm.func @a(%x: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32, 1, 1>, tile.grid = affine_map<() -> (3)>, tile.together = 3 : i64} {
+  llvm.func @a(%x: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32, 1, 1>, fusion_tile.grid = affine_map<() -> (3)>, fusion_tile.together = 3 : i64} {
     llvm.return
   }
 }
@@ -27,7 +27,7 @@ func.func @dynamic(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 gpu.module @kernels {
-  llvm.func @a(%x: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32, 1, 1>, tile.grid = affine_map<()[s] -> (s)>} {
+  llvm.func @a(%x: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32, 1, 1>, fusion_tile.grid = affine_map<()[s] -> (s)>} {
     llvm.return
   }
 }

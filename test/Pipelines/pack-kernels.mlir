@@ -17,7 +17,7 @@
 // CHECK-NOT: llvm.func @a(
 // CHECK-NOT: llvm.func @b(
 // CHECK: llvm.func @a_and_2_more(%[[X:.*]]: !llvm.ptr<1> {llvm.align = 16 : i64}, %[[Y:.*]]: !llvm.ptr<1>, %[[Z:.*]]: !llvm.ptr<1> {llvm.align = 16 : i64})
-// CHECK-SAME: nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>, tile.grid = [[GRID:#.*]], tile.shared_bytes = 512 : i64
+// CHECK-SAME: nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>, fusion_tile.grid = [[GRID:#.*]], fusion_tile.shared_bytes = 512 : i64
 // CHECK: %[[BLOCK:.*]] = nvvm.read.ptx.sreg.ctaid.x
 // CHECK: %[[SECOND:.*]] = arith.constant 6 : i32
 // CHECK: %[[FIRST:.*]] = arith.cmpi slt, %[[BLOCK]], %[[SECOND]]
@@ -90,14 +90,14 @@ func.func @g(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>)
   return %0, %1, %2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 gpu.module @kernels {
-  llvm.func @a(%x: !llvm.ptr<1> {llvm.align = 16 : i64}) attributes {nvvm.kernel, nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 32, 1, 1>, tile.grid = #three, tile.shared_bytes = 0 : i64} {
+  llvm.func @a(%x: !llvm.ptr<1> {llvm.align = 16 : i64}) attributes {nvvm.kernel, nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 32, 1, 1>, fusion_tile.grid = #three, fusion_tile.shared_bytes = 0 : i64} {
     %t = nvvm.read.ptx.sreg.tid.x range <i32, 0, 32> : i32
     %b = nvvm.read.ptx.sreg.ctaid.x : i32
     nvvm.barrier
     llvm.store %b, %x : i32, !llvm.ptr<1>
     llvm.return
   }
-  llvm.func @b(%y: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>, tile.grid = #five, tile.shared_bytes = 512 : i64} {
+  llvm.func @b(%y: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>, fusion_tile.grid = #five, fusion_tile.shared_bytes = 512 : i64} {
     %b = nvvm.read.ptx.sreg.ctaid.x : i32
     nvvm.barrier
     %n = nvvm.read.ptx.sreg.nctaid.x : i32
@@ -105,7 +105,7 @@ gpu.module @kernels {
     llvm.store %s, %y : i32, !llvm.ptr<1>
     llvm.return
   }
-  llvm.func @alone(%y: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>, tile.grid = #five, tile.shared_bytes = 512 : i64} {
+  llvm.func @alone(%y: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>, fusion_tile.grid = #five, fusion_tile.shared_bytes = 512 : i64} {
     llvm.return
   }
 }

@@ -24,10 +24,10 @@
 // SCHEDULE-SAME: schedule = #fusion.schedule<pointwise
 
 // TILE: fusion.kernel {{.*}}program = @[[K:[a-z_]+]]
-// TILE: tile.program @[[K]](%{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %{{.*}}: index)
-// TILE: tile.load {{.*}}#tile.layout
+// TILE: fusion_tile.program @[[K]](%{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %{{.*}}: index)
+// TILE: fusion_tile.load {{.*}}#fusion_tile.layout
 
-// GPU-NOT: tile.program
+// GPU-NOT: fusion_tile.program
 // GPU: gpu.module @kernels
 // GPU: llvm.func @{{.*}}(%{{.*}}: !llvm.ptr<1> {llvm.align = 16 : i64}, %{{.*}}: !llvm.ptr<1> {llvm.align = 16 : i64}, %{{.*}}: i64)
 // GPU-SAME: nvvm.kernel
@@ -35,7 +35,7 @@
 
 // One module a kernel, named like it; only what the kernel uses.
 // PTX: fusion.kernel {{.*}}program = @[[K:[a-z_]+]]
-// PTX: gpu.module @[[K]] attributes {tile.ptx = "
+// PTX: gpu.module @[[K]] attributes {fusion_tile.ptx = "
 // PTX-SAME: .target sm_90a
 // PTX-NOT: fusion_shared
 // PTX: llvm.func @[[K]]

@@ -9,7 +9,7 @@
 // Plain: one buffer of results in several chunks.
 // CHECK-LABEL: func.func @f
 // CHECK: shared_bytes = [[BYTES:[0-9]+]], {{.*}}mma = #fusion.mma<wgmma
-// CHECK: tile.program {{.*}} shared_bytes = [[BYTES]] : i64
+// CHECK: fusion_tile.program {{.*}} shared_bytes = [[BYTES]] : i64
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
 func.func @f(%x: tensor<4096x4096xbf16>, %w: tensor<4096x4096xbf16>) -> tensor<4096x4096xbf16> {
   %zero = arith.constant 0.0 : f32
@@ -31,7 +31,7 @@ func.func @f(%x: tensor<4096x4096xbf16>, %w: tensor<4096x4096xbf16>) -> tensor<4
 // Both operands along the depth, a vector in the epilogue.
 // CHECK-LABEL: func.func @f
 // CHECK: shared_bytes = [[BYTES:[0-9]+]], {{.*}}mma = #fusion.mma<wgmma
-// CHECK: tile.program {{.*}} shared_bytes = [[BYTES]] : i64
+// CHECK: fusion_tile.program {{.*}} shared_bytes = [[BYTES]] : i64
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
 func.func @f(%x: tensor<1000x1024xbf16>, %w: tensor<2048x1024xbf16>, %b: tensor<2048xbf16>) -> tensor<1000x2048xbf16> {
   %zero = arith.constant 0.0 : f32
@@ -55,7 +55,7 @@ func.func @f(%x: tensor<1000x1024xbf16>, %w: tensor<2048x1024xbf16>, %b: tensor<
 // A tensor in the epilogue has a ring of its own.
 // CHECK-LABEL: func.func @f
 // CHECK: shared_bytes = [[BYTES:[0-9]+]], {{.*}}mma = #fusion.mma<wgmma
-// CHECK: tile.program {{.*}} shared_bytes = [[BYTES]] : i64
+// CHECK: fusion_tile.program {{.*}} shared_bytes = [[BYTES]] : i64
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
 func.func @f(%x: tensor<4096x4096xbf16>, %w: tensor<4096x14336xbf16>, %b: tensor<14336xbf16>, %r: tensor<4096x14336xbf16>) -> tensor<4096x14336xbf16> {
   %zero = arith.constant 0.0 : f32
@@ -81,7 +81,7 @@ func.func @f(%x: tensor<4096x4096xbf16>, %w: tensor<4096x14336xbf16>, %b: tensor
 // Results of f32.
 // CHECK-LABEL: func.func @f
 // CHECK: shared_bytes = [[BYTES:[0-9]+]], {{.*}}mma = #fusion.mma<wgmma
-// CHECK: tile.program {{.*}} shared_bytes = [[BYTES]] : i64
+// CHECK: fusion_tile.program {{.*}} shared_bytes = [[BYTES]] : i64
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
 func.func @f(%x: tensor<1024x1024xbf16>, %w: tensor<1024x1024xbf16>) -> tensor<1024x1024xf32> {
   %zero = arith.constant 0.0 : f32
@@ -98,7 +98,7 @@ func.func @f(%x: tensor<1024x1024xbf16>, %w: tensor<1024x1024xbf16>) -> tensor<1
 // Two products.
 // CHECK-LABEL: func.func @f
 // CHECK: shared_bytes = [[BYTES:[0-9]+]], {{.*}}mma = #fusion.mma<wgmma
-// CHECK: tile.program {{.*}} shared_bytes = [[BYTES]] : i64
+// CHECK: fusion_tile.program {{.*}} shared_bytes = [[BYTES]] : i64
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
 func.func @f(%x: tensor<1024x1024xbf16>, %w: tensor<1024x1024xbf16>, %u: tensor<1024x1024xbf16>) -> tensor<1024x1024xbf16> {
   %zero = arith.constant 0.0 : f32
@@ -123,7 +123,7 @@ func.func @f(%x: tensor<1024x1024xbf16>, %w: tensor<1024x1024xbf16>, %u: tensor<
 // Products in tf32.
 // CHECK-LABEL: func.func @f
 // CHECK: shared_bytes = [[BYTES:[0-9]+]], {{.*}}mma = #fusion.mma<wgmma
-// CHECK: tile.program {{.*}} shared_bytes = [[BYTES]] : i64
+// CHECK: fusion_tile.program {{.*}} shared_bytes = [[BYTES]] : i64
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
 func.func @f(%x: tensor<1024x1024xf32>, %w: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
   %zero = arith.constant 0.0 : f32
@@ -140,7 +140,7 @@ func.func @f(%x: tensor<1024x1024xf32>, %w: tensor<1024x1024xf32>) -> tensor<102
 // The depth shared by a cluster: partial sums of each block.
 // CHECK-LABEL: func.func @f
 // CHECK: shared_bytes = [[BYTES:[0-9]+]], {{.*}}mma = #fusion.mma<wgmma
-// CHECK: tile.program {{.*}} shared_bytes = [[BYTES]] : i64
+// CHECK: fusion_tile.program {{.*}} shared_bytes = [[BYTES]] : i64
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
 func.func @f(%x: tensor<128x4096xbf16>, %w: tensor<4096x4096xbf16>, %b: tensor<4096xbf16>, %r: tensor<128x4096xbf16>) -> tensor<128x4096xbf16> {
   %zero = arith.constant 0.0 : f32
@@ -166,7 +166,7 @@ func.func @f(%x: tensor<128x4096xbf16>, %w: tensor<4096x4096xbf16>, %b: tensor<4
 // Small tiles.
 // CHECK-LABEL: func.func @f
 // CHECK: shared_bytes = [[BYTES:[0-9]+]], {{.*}}mma = #fusion.mma<wgmma
-// CHECK: tile.program {{.*}} shared_bytes = [[BYTES]] : i64
+// CHECK: fusion_tile.program {{.*}} shared_bytes = [[BYTES]] : i64
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
 func.func @f(%x: tensor<512x512xbf16>, %w: tensor<512x512xbf16>, %b: tensor<512xbf16>, %r: tensor<512x512xbf16>) -> tensor<512x512xbf16> {
   %zero = arith.constant 0.0 : f32
@@ -192,7 +192,7 @@ func.func @f(%x: tensor<512x512xbf16>, %w: tensor<512x512xbf16>, %b: tensor<512x
 // Few rows.
 // CHECK-LABEL: func.func @f
 // CHECK: shared_bytes = [[BYTES:[0-9]+]], {{.*}}mma = #fusion.mma<wgmma
-// CHECK: tile.program {{.*}} shared_bytes = [[BYTES]] : i64
+// CHECK: fusion_tile.program {{.*}} shared_bytes = [[BYTES]] : i64
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
 func.func @f(%x: tensor<64x8192xbf16>, %w: tensor<8192x8192xbf16>) -> tensor<64x8192xbf16> {
   %zero = arith.constant 0.0 : f32

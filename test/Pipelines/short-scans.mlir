@@ -5,10 +5,10 @@
 // thread has all of both, 32 bytes that lie together, and neighbouring lanes
 // have what follows. Nothing is exchanged.
 
-// CHECK-LABEL: tile.program @scan
-// CHECK-COUNT-2: tile.load {{.*}}reg={{\[\[}}0,1,0],[0,2,0],[0,0,1],[0,0,2]], lane={{\[\[}}1,0,0],[2,0,0],[4,0,0],[8,0,0],[16,0,0]], warp={{\[\[}}32,0,0],[64,0,0]], shape=[128,4,4]}
-// CHECK-NOT: tile.local_store
-// CHECK: tile.store
+// CHECK-LABEL: fusion_tile.program @scan
+// CHECK-COUNT-2: fusion_tile.load {{.*}}reg={{\[\[}}0,1,0],[0,2,0],[0,0,1],[0,0,2]], lane={{\[\[}}1,0,0],[2,0,0],[4,0,0],[8,0,0],[16,0,0]], warp={{\[\[}}32,0,0],[64,0,0]], shape=[128,4,4]}
+// CHECK-NOT: fusion_tile.local_store
+// CHECK: fusion_tile.store
 
 // PTX: .entry scan
 // PTX-NOT: ld.shared

@@ -5,12 +5,12 @@
 // RUN: fusion-compile %s --target=sm_90a --compile-to=tile -o - | FileCheck %s
 // RUN: fusion-compile %s --target=sm_90a --compile-to=ptx -o - | FileCheck %s --check-prefix=PTX --implicit-check-not=ld.global
 
-// CHECK: tile.program @matmul
-// CHECK: tile.make_ring {{.*}}!tile.buffer<1x128xf32
-// CHECK: tile.mma_async
-// CHECK: tile.local_load {{.*}}<1x128xf32{{.*}} -> tensor<1x128xf32, #tile.layout<"{reg=[{{\[}}0,1],[0,8],[0,16],[0,32],[0,64]]
-// CHECK-NOT: tile.local_store {{.*}}f32
-// CHECK: tile.mma_wait
+// CHECK: fusion_tile.program @matmul
+// CHECK: fusion_tile.make_ring {{.*}}!fusion_tile.buffer<1x128xf32
+// CHECK: fusion_tile.mma_async
+// CHECK: fusion_tile.local_load {{.*}}<1x128xf32{{.*}} -> tensor<1x128xf32, #fusion_tile.layout<"{reg=[{{\[}}0,1],[0,8],[0,16],[0,32],[0,64]]
+// CHECK-NOT: fusion_tile.local_store {{.*}}f32
+// CHECK: fusion_tile.mma_wait
 // PTX: ld.shared.v2.b32
 #qk = affine_map<(b, i, j, e) -> (b, i, e)>
 #kk = affine_map<(b, i, j, e) -> (b, j, e)>

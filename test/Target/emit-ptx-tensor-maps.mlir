@@ -7,8 +7,8 @@
 // of it goes to local memory. What launches need to know stays on the kernel.
 // ATTR: llvm.func @prefetch
 // ATTR-SAME: llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant
-// ATTR-SAME: tile.cluster = 2 : i64
-// ATTR-SAME: tile.tensor_maps = [{base = 0 : i64
+// ATTR-SAME: fusion_tile.cluster = 2 : i64
+// ATTR-SAME: fusion_tile.tensor_maps = [{base = 0 : i64
 
 // CHECK: .visible .entry prefetch(
 // CHECK-NEXT: .param .u64 .ptr .global .align 1 prefetch_param_0,
@@ -28,8 +28,8 @@ gpu.module @kernels {
       %b: !llvm.ptr {llvm.byval = !llvm.array<128 x i8>,
                      llvm.align = 64 : i64, nvvm.grid_constant})
       attributes {nvvm.kernel, nvvm.reqntid = array<i32: 160, 1, 1>,
-                  tile.cluster = 2 : i64,
-                  tile.tensor_maps = [{parameter = 0 : i64, base = 0 : i64}]} {
+                  fusion_tile.cluster = 2 : i64,
+                  fusion_tile.tensor_maps = [{parameter = 0 : i64, base = 0 : i64}]} {
     %zero = llvm.mlir.constant(0 : i32) : i32
     nvvm.cp.async.bulk.tensor.prefetch %b, box[%zero, %zero] : !llvm.ptr
     llvm.return

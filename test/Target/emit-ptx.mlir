@@ -5,7 +5,7 @@
 // RUN:   -o /dev/null | FileCheck %s --check-prefix=ASSEMBLED
 
 // The text stays on its module, whose body stays as it was.
-// ATTR: gpu.module @pointwise attributes {tile.ptx = "
+// ATTR: gpu.module @pointwise attributes {fusion_tile.ptx = "
 // ATTR: llvm.func @relu_add
 // ASSEMBLED: .entry relu_add
 

@@ -15,7 +15,7 @@ def LowerToTilePass : Pass<"fusion-codegen-lower-to-tile", "ModuleOp"> {
   let summary = "Emits the tile program of every scheduled kernel";
   let description = [{
     Input: functions whose `fusion.kernel` ops carry a `schedule`. Output: one
-    `tile.program` for each kernel, and on each kernel the attribute `program`
+    `fusion_tile.program` for each kernel, and on each kernel the attribute `program`
     that names it. The bodies of kernels stay as they are: they remain the
     definition of what the program computes. No decision is taken here.
 
@@ -28,14 +28,14 @@ def LowerToTilePass : Pass<"fusion-codegen-lower-to-tile", "ModuleOp"> {
     %r = fusion.kernel @exp ins(%x : tensor<64x128xf32>) -> (tensor<64x128xf32>)
       attributes {schedule = #fusion.schedule<pointwise, ...>} { ... }
     // ==>
-    tile.program @exp(%0: !llvm.ptr<1>, %1: !llvm.ptr<1>) ... {
-      %2 = tile.view %0[] : !llvm.ptr<1> to !tile.view<64x128xf32>
+    fusion_tile.program @exp(%0: !llvm.ptr<1>, %1: !llvm.ptr<1>) ... {
+      %2 = fusion_tile.view %0[] : !llvm.ptr<1> to !fusion_tile.view<64x128xf32>
       ...
     }
     ```
   }];
   let dependentDialects = [
-    "::mlir::tile::TileDialect", "::mlir::scf::SCFDialect",
+    "::mlir::fusion::tile::TileDialect", "::mlir::scf::SCFDialect",
     "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
     "::mlir::affine::AffineDialect"
   ];

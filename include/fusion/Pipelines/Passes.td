@@ -43,7 +43,7 @@ def MergeProgramsPass
     : Pass<"fusion-tile-merge-programs", "::mlir::ModuleOp"> {
   let summary = "Lets equal kernels share one program";
   let description = [{
-    Input: `tile.program`s, each of one kernel. Output: of programs that are
+    Input: `fusion_tile.program`s, each of one kernel. Output: of programs that are
     equal but for their names and locations the first is left, and all kernels
     that had one of them name it. A network of equal layers is so compiled one
     layer at a time, and its package has each kernel once.
@@ -59,9 +59,9 @@ def PackKernelsPass : Pass<"fusion-gpu-pack-kernels", "::mlir::ModuleOp"> {
     is of by its number. Programs that nobody launches any more are gone.
 
     ```mlir
-    llvm.func @a(%x) {tile.grid = 3}  llvm.func @b(%y) {tile.grid = 5}
+    llvm.func @a(%x) {fusion_tile.grid = 3}  llvm.func @b(%y) {fusion_tile.grid = 5}
       ==>
-    llvm.func @a_and_1_more(%x, %y) {tile.grid = 8} {
+    llvm.func @a_and_1_more(%x, %y) {fusion_tile.grid = 8} {
       scf.if (%block < 3) { a(%x) } else { b(%y), of block %block - 3 }
     }
     ```

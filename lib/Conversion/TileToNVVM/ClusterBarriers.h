@@ -24,8 +24,8 @@ class ProgramLowering;
 void arriveAtCluster(ThreadBuilder &builder);
 void waitForCluster(ThreadBuilder &builder);
 
-/// Waits before the first exchange through `tile.cluster_memory` until all
-/// blocks of the cluster run and have made the barriers of theirs.
+/// Waits before the first exchange through `fusion_tile.cluster_memory` until
+/// all blocks of the cluster run and have made the barriers of theirs.
 void awaitClusterMemory(ProgramLowering &lowering);
 
 /// Stores `value` to `address`, of shared memory of a block of the cluster; the

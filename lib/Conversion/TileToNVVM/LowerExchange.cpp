@@ -133,7 +133,7 @@ LogicalResult ConvertLayoutLowering::lower(tile::ConvertLayoutOp op,
     }
   } else {
     return op.emitOpError("FUS-3305: conversion crosses warps; run "
-                          "tile-lower-exchanges first");
+                          "fusion-tile-lower-exchanges first");
   }
   lowering.set(op.getResult(), results);
   return success();
@@ -147,7 +147,7 @@ LogicalResult ExchangeLowering::lower(tile::ExchangeOp op,
       tile::getExchangePlan(layout, op.getDim(), op.getMask());
   if (!plan)
     return op.emitOpError("FUS-3327: exchange crosses warps; run "
-                          "tile-assign-layouts first");
+                          "fusion-tile-assign-layouts first");
   const Scalars &source = lowering.get(op.getValue());
   Scalars results;
   Value lane;
@@ -172,7 +172,7 @@ LogicalResult ReduceLowering::lower(tile::ReduceOp op,
   std::optional<tile::ReductionBits> bits = tile::getReductionBits(layout, dim);
   if (!bits || (bits->warpMask && !op.getWithinWarp()))
     return op.emitOpError("FUS-3306: reduction crosses warps; run "
-                          "tile-lower-exchanges first");
+                          "fusion-tile-lower-exchanges first");
   unsigned numInputs = op.getInputs().size();
   SmallVector<const Scalars *> inputs;
   for (Value input : op.getInputs())

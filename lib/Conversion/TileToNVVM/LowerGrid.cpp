@@ -60,7 +60,7 @@ LogicalResult ScratchLowering::beginKernel(ProgramLowering &lowering) const {
                               builder.getBoolAttr(op.getSignals()))}));
   });
   if (!descriptions.empty())
-    lowering.getKernel()->setAttr("tile.scratches",
+    lowering.getKernel()->setAttr("fusion_tile.scratches",
                                   builder.getArrayAttr(descriptions));
   return success();
 }
@@ -488,7 +488,7 @@ void GridReduceEmitter::addShares() {
     Type stored = memoryType(element);
     unsigned count = group.regs.front().size();
     Type type = count == 1 ? stored : Type(VectorType::get(count, stored));
-    // As in `tile.collect`.
+    // As in `fusion_tile.collect`.
     if (inFlight != 0 && inFlight + shares.size() > kMostPartsInFlight) {
       lowering.getRole().createBarrier();
       inFlight = 0;
@@ -649,7 +649,7 @@ Scalars GridGatherEmitter::load(unsigned number, const SharePlan &plan) {
   }
   Scalars results;
   for (int64_t other = 0; other < blocks; ++other) {
-    // As in `tile.collect`.
+    // As in `fusion_tile.collect`.
     if (inFlight != 0 && inFlight + accesses > kMostPartsInFlight) {
       lowering.getRole().createBarrier();
       inFlight = 0;

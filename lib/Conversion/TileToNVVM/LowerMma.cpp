@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements tile.mma_async and tile.mma_wait by wgmma. Fences and
-// waits are inline PTX that takes the registers in question and gives them
-// back: LLVM knows nothing of registers that an instruction in flight uses, and
-// without the tie could move arithmetic on them to the wrong side.
+// This file implements fusion_tile.mma_async and fusion_tile.mma_wait by wgmma.
+// Fences and waits are inline PTX that takes the registers in question and
+// gives them back: LLVM knows nothing of registers that an instruction in
+// flight uses, and without the tie could move arithmetic on them to the wrong
+// side.
 //
 //===----------------------------------------------------------------------===//
 

@@ -240,7 +240,7 @@ LogicalResult PanelScanLowering::lower(tile::PanelScanOp op,
   // them.
   if (deal->layout.freeMask(tile::HwDim::Warp) != 0 && !op.getByOwners())
     return op.emitOpError("FUS-3329: warps hold the same elements; run "
-                          "tile-lower-exchanges first");
+                          "fusion-tile-lower-exchanges first");
   PanelScanEmitter(lowering, op, *deal).run();
   return success();
 }

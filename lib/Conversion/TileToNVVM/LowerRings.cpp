@@ -114,7 +114,7 @@ LogicalResult MakeRingLowering::lower(tile::MakeRingOp op,
   SharedMemory &sharedMemory = lowering.getSharedMemory();
   if (!op.getOffset())
     return op.emitOpError("FUS-3310: has no place in shared memory; run "
-                          "tile-allocate-shared-memory first");
+                          "fusion-tile-allocate-shared-memory first");
   tile::RingType type = op.getType();
   int64_t stages = type.getStages();
   auto barriers =

@@ -416,7 +416,7 @@ LogicalResult ScanLowering::lower(tile::ScanOp op,
     registers = getScanRegisters(op, layout, *plan);
   if (!registers)
     return op.emitOpError("FUS-3328: scan crosses warps; run "
-                          "tile-lower-exchanges first");
+                          "fusion-tile-lower-exchanges first");
   ScanEmitter(lowering, op, *plan, *registers).emit();
   return success();
 }

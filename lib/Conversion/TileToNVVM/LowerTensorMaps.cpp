@@ -113,7 +113,8 @@ LogicalResult TensorMapLowering::beginKernel(ProgramLowering &lowering) const {
                       builder.getUnitAttr());
     descriptions.push_back(describeTensorMap(map, parameter));
   }
-  kernel->setAttr("tile.tensor_maps", builder.getArrayAttr(descriptions));
+  kernel->setAttr("fusion_tile.tensor_maps",
+                  builder.getArrayAttr(descriptions));
   // The first copy need not wait for its map.
   builder.ifThread(lowering.getThreads().isFirst(), [&] {
     for (tile::TensorMapOp map : maps)

@@ -60,15 +60,16 @@ void mlir::fusion::populateTileToNVVMLowerings(
 static void describeLaunch(LLVM::LLVMFuncOp kernel, tile::ProgramOp program) {
   Builder builder(kernel.getContext());
   if (program.getGridAttr())
-    kernel->setAttr("tile.grid", program.getGridAttr());
+    kernel->setAttr("fusion_tile.grid", program.getGridAttr());
   if (program.getSizeArgumentsAttr())
-    kernel->setAttr("tile.size_arguments", program.getSizeArgumentsAttr());
+    kernel->setAttr("fusion_tile.size_arguments",
+                    program.getSizeArgumentsAttr());
   if (int64_t blocks = program.getCluster().value_or(1); blocks > 1)
-    kernel->setAttr("tile.cluster", builder.getI64IntegerAttr(blocks));
+    kernel->setAttr("fusion_tile.cluster", builder.getI64IntegerAttr(blocks));
   if (int64_t blocks = program.getTogether().value_or(1); blocks > 1)
-    kernel->setAttr("tile.together", builder.getI64IntegerAttr(blocks));
+    kernel->setAttr("fusion_tile.together", builder.getI64IntegerAttr(blocks));
   kernel->setAttr(
-      "tile.shared_bytes",
+      "fusion_tile.shared_bytes",
       builder.getI64IntegerAttr(program.getSharedBytes().value_or(0)));
 }
 

@@ -68,7 +68,7 @@ struct EmitPTX final : fusion::impl::EmitPTXPassBase<EmitPTX> {
     FailureOr<std::string> text = translateToPTX(module, options);
     if (failed(text))
       return signalPassFailure();
-    module->setDiscardableAttr("tile.ptx",
+    module->setDiscardableAttr("fusion_tile.ptx",
                                StringAttr::get(&getContext(), *text));
 
     std::string report;

@@ -15,7 +15,7 @@ from . import schedules
 _KERNEL = re.compile(
     r"fusion\.kernel @(\w+) .*?estimate = #fusion\.estimate<(.*?)>"
     r"(.*?)program = @(\w+)(.*)")
-_PROGRAM = re.compile(r"tile\.program @(\w+)\(.*?\) attributes \{(.*)\} \{")
+_PROGRAM = re.compile(r"fusion_tile\.program @(\w+)\(.*?\) attributes \{(.*)\} \{")
 _PROPERTIES = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, "
                          r"(\d+) bytes spill loads")
 

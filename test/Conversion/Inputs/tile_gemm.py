@@ -117,13 +117,13 @@ class Gemm:
             row_bits, column_bits = self.panels(rows, columns, span, size)
         bits = ", ".join("[" + ",".join(map(str, b)) + "]"
                          for b in (row_bits, column_bits))
-        return (f'!tile.buffer<{rows}x{columns}x{element or self.element}, '
-                f'#tile.shared_layout<"{{bytes={size}, align={8 * span}, '
+        return (f'!fusion_tile.buffer<{rows}x{columns}x{element or self.element}, '
+                f'#fusion_tile.shared_layout<"{{bytes={size}, align={8 * span}, '
                 f'offsets=[{bits}]}}">>')
 
     def layout(self, regs, lanes, warps, shape):
         text = lambda bits: "[" + ",".join(f"[{a},{b}]" for a, b in bits) + "]"
-        return (f'#tile.layout<"{{reg={text(regs)}, lane={text(lanes)}, '
+        return (f'#fusion_tile.layout<"{{reg={text(regs)}, lane={text(lanes)}, '
                 f'warp={text(warps)}, shape=[{shape[0]},{shape[1]}]}}">')
 
     def groups(self, rows):
@@ -193,34 +193,34 @@ class Gemm:
             at = f"[%kk, %{name}0]"
         sizes = "x".join(map(str, view))
         self.views.append(
-            f"%v{name} = tile.view %{name}[] {{shape = affine_map<() -> "
-            f"{view}>}} : !llvm.ptr<1> to !tile.view<{sizes}x{self.element}>")
+            f"%v{name} = fusion_tile.view %{name}[] {{shape = affine_map<() -> "
+            f"{view}>}} : !llvm.ptr<1> to !fusion_tile.view<{sizes}x{self.element}>")
         if major in ("registers", "stored"):
             layout = (self.operand(rows, self.bk) if major == "registers"
                       else self.by_vectors(rows, self.bk, self.bytes))
             tile = f"tensor<{rows}x{self.bk}x{self.element}, {layout}>"
             self.operands[name] = (f"%t{name}", tile)
             self.loads.append(
-                f"%t{name} = tile.load %v{name}[affine_map<(i, j)[s, t] -> "
+                f"%t{name} = fusion_tile.load %v{name}[affine_map<(i, j)[s, t] -> "
                 f"(i + s, j + t)>] (%{name}0, %kk) checked [false, false] : "
-                f"!tile.view<{sizes}x{self.element}> -> {tile}")
+                f"!fusion_tile.view<{sizes}x{self.element}> -> {tile}")
             if major == "stored":
                 buffer = self.buffer(rows, self.bk)
-                self.allocs.append(f"%s{name} = tile.alloc : {buffer}")
-                self.loads.append(f"tile.local_store %t{name}, %s{name} : "
+                self.allocs.append(f"%s{name} = fusion_tile.alloc : {buffer}")
+                self.loads.append(f"fusion_tile.local_store %t{name}, %s{name} : "
                                   f"{tile}, {buffer}")
                 self.operands[name] = (f"%s{name}", buffer)
             return
         buffer = self.buffer(rows, self.bk, major not in ("k", "registers"))
-        kind = (f"!tile.tensor_map<{box[0]}x{box[1]}x{self.element}, "
+        kind = (f"!fusion_tile.tensor_map<{box[0]}x{box[1]}x{self.element}, "
                 f"b{self.o.span}>")
-        self.views.append(f"%m{name} = tile.tensor_map %v{name} : "
-                          f"!tile.view<{sizes}x{self.element}> -> {kind}")
+        self.views.append(f"%m{name} = fusion_tile.tensor_map %v{name} : "
+                          f"!fusion_tile.view<{sizes}x{self.element}> -> {kind}")
         number = len(self.buffers)
         self.buffers.append(buffer)
         self.operands[name] = (f"%bufs#{number}", buffer)
         self.copies.append(
-            f"tile.async_load %m{name}{at} into %slots#{number} signals "
+            f"fusion_tile.async_load %m{name}{at} into %slots#{number} signals "
             f"%ring[%k] dims [{dims}] : {kind}, {buffer}, RING")
         # The emulator takes maps with the fastest dimension first.
         self.maps.append((name, view[::-1], box[::-1]))
@@ -232,14 +232,14 @@ class Gemm:
         self.operands, self.allocs = {}, []
         self.operand_text("a", self.bm, self.m)
         self.operand_text("b", self.bn, self.n)
-        ring = f"!tile.ring<{o.stages}, [{', '.join(self.buffers)}]>"
+        ring = f"!fusion_tile.ring<{o.stages}, [{', '.join(self.buffers)}]>"
         count = len(self.buffers)
         many = f":{count}"
         out = f"tensor<{self.bm}x{self.bn}x{self.acc}, {self.accumulator()}>"
         kinds = ", ".join(self.buffers)
-        result = f"!tile.view<{self.m}x{self.n}x{self.out}>"
+        result = f"!fusion_tile.view<{self.m}x{self.n}x{self.out}>"
         self.views.append(
-            f"%vc = tile.view %c[] {{shape = affine_map<() -> ({self.m}, "
+            f"%vc = fusion_tile.view %c[] {{shape = affine_map<() -> ({self.m}, "
             f"{self.n})>}} : !llvm.ptr<1> to {result}")
         (a, a_type), (b, b_type) = self.operands["a"], self.operands["b"]
         swapped = " swapped" if o.swapped else ""
@@ -260,8 +260,8 @@ class Gemm:
                 rows, first = self.bm // o.cluster, ("%row", "%b0")
             layout = self.by_vectors(rows, columns, 4)
             shared = self.buffer(self.bm, self.bn, size=4, element=self.acc)
-            allocs.append(f"%all = tile.alloc : {shared}")
-            store.append(f"%share = tile.cluster_reduce %sum through %all along"
+            allocs.append(f"%all = fusion_tile.alloc : {shared}")
+            store.append(f"%share = fusion_tile.cluster_reduce %sum through %all along"
                          f" {o.share} : {out}, {shared} -> tensor<{rows}x{columns}x"
                          f"{self.acc}, {layout}>")
             attributes = f", cluster = {o.cluster} : i64"
@@ -274,7 +274,7 @@ class Gemm:
             value = total
             if chunks > 1:
                 value = f"%part{chunk}"
-                store.append(f"{value} = tile.slice %sum [0, {chunk * columns}]"
+                store.append(f"{value} = fusion_tile.slice %sum [0, {chunk * columns}]"
                              f" : {out} -> {part}")
             if self.out != self.acc:
                 store.append(f"%narrow{chunk} = arith.truncf {value} : {part} "
@@ -282,26 +282,26 @@ class Gemm:
                 value = f"%narrow{chunk}"
             if o.store == "plain":
                 store.append(
-                    f"tile.store {value}, %vc[affine_map<(i, j)[s, t] -> (i + "
+                    f"fusion_tile.store {value}, %vc[affine_map<(i, j)[s, t] -> (i + "
                     f"s, j + t + {chunk * columns})>] ({first[0]}, {first[1]}) checked "
                     f"[false, false] : {narrow}, {result}")
                 continue
             buffer = self.buffer(self.bm, columns, size=size, element=self.out)
             box = (min(o.box_rows, self.bm), o.span // size)
-            kind = f"!tile.tensor_map<{box[0]}x{box[1]}x{self.out}, b{o.span}>"
+            kind = f"!fusion_tile.tensor_map<{box[0]}x{box[1]}x{self.out}, b{o.span}>"
             if chunk < 2:
-                allocs.append(f"%out{chunk} = tile.alloc : {buffer}")
+                allocs.append(f"%out{chunk} = fusion_tile.alloc : {buffer}")
             if chunk == 0:
                 self.views.append(
-                    f"%mc = tile.tensor_map %vc : {result} -> {kind}")
+                    f"%mc = fusion_tile.tensor_map %vc : {result} -> {kind}")
                 self.maps.append(("c", (self.n, self.m), box[::-1]))
             store.append(f"%by{chunk} = arith.constant {chunk * columns} : index")
             store.append(f"%col{chunk} = arith.addi %b0, %by{chunk} : index")
             store.append(
-                f"tile.async_store {value}, %mc[%a0, %col{chunk}] through "
+                f"fusion_tile.async_store {value}, %mc[%a0, %col{chunk}] through "
                 f"%out{chunk % 2} dims [0, 1] : {narrow}, {kind}, {buffer}")
         if o.store == "async":
-            store.append("tile.async_store_wait")
+            store.append("fusion_tile.async_store_wait")
         zero = "0.0" if self.acc == "f32" else "0"
         registers = "{registers = array<i64: 40, 232>} " if o.registers else ""
         nl = "\n      "
@@ -309,7 +309,7 @@ class Gemm:
         outs = ", ".join([out] * o.dots)
         sofar = ", ".join(f"%sofar{i} = %start" for i in numbers)
         flights = ", ".join(f"%flight{i}" for i in numbers)
-        starts = [f"%flight{i} = tile.mma_async {a}, {b}, %sofar{i}{swapped} : "
+        starts = [f"%flight{i} = fusion_tile.mma_async {a}, {b}, %sofar{i}{swapped} : "
                   f"{a_type}, {b_type} -> {out}" for i in numbers]
         many_sums, nexts = "", "%next"
         if o.dots > 1:
@@ -320,14 +320,14 @@ class Gemm:
             release = f"""%some = arith.cmpi sgt, %k, %c0 : index
         scf.if %some {{
           %before = arith.subi %k, %c1 : index
-          tile.release %ring[%before] : RING
+          fusion_tile.release %ring[%before] : RING
         }}"""
-            after = f"""%done{many_sums} = tile.mma_wait {results} : {outs} -> {outs}
+            after = f"""%done{many_sums} = fusion_tile.mma_wait {results} : {outs} -> {outs}
       %last = arith.constant {self.steps - 1} : index
-      tile.release %ring[%last] : RING"""
+      fusion_tile.release %ring[%last] : RING"""
             name = "%r"
         else:
-            release = "tile.release %ring[%k] : RING"
+            release = "fusion_tile.release %ring[%k] : RING"
             after, name = "", "%done"
         if o.dots > 1:
             after += f"""
@@ -336,7 +336,7 @@ class Gemm:
             store = [line.replace("%sum", "%done") for line in store]
         pending = f" {{pending = {o.pending} : i64}}" if o.pending else ""
         extra = 4 if o.registers else 1
-        text = f"""tile.program @gemm(%a: !llvm.ptr<1>, %b: !llvm.ptr<1>, %c: !llvm.ptr<1>)
+        text = f"""fusion_tile.program @gemm(%a: !llvm.ptr<1>, %b: !llvm.ptr<1>, %c: !llvm.ptr<1>)
     attributes {{num_warps = {o.warps} : i64, extra_warps = {extra} : i64, index_bits = {o.index_bits} : i64{attributes}}} {{
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -348,7 +348,7 @@ class Gemm:
   %id = gpu.block_id x
   %blocks = arith.constant {o.cluster} : index
   %block = arith.divui %id, %blocks : index
-  %rank = tile.cluster_rank
+  %rank = fusion_tile.cluster_rank
   %rows = arith.constant {self.bm // o.cluster} : index
   %firstrow = arith.muli %rank, %rows : index
   %columns = arith.constant {self.bn // o.cluster} : index
@@ -361,18 +361,18 @@ class Gemm:
   %row = arith.addi %a0, %firstrow : index
   %col = arith.addi %b0, %firstcolumn : index
   {(chr(10) + "  ").join(self.views)}
-  %ring = tile.make_ring : RING
-  tile.specialize {registers}consumer {{
+  %ring = fusion_tile.make_ring : RING
+  fusion_tile.specialize {registers}consumer {{
       {nl.join(allocs)}
       %zero = arith.constant {zero} : {self.acc}
-      %start = tile.splat %zero : {self.acc} -> {out}
+      %start = fusion_tile.splat %zero : {self.acc} -> {out}
       {name}{many_sums} = scf.for %k = %c0 to %steps step %c1 iter_args({sofar}) -> ({outs}) {{
         %step = arith.addi %k, %k0 : index
         %kk = arith.muli %step, %bk : index
         {(nl + "  ").join(self.loads)}
-        %bufs{many} = tile.wait %ring[%k] : RING -> {kinds}
+        %bufs{many} = fusion_tile.wait %ring[%k] : RING -> {kinds}
         {(nl + "  ").join(starts)}
-        %next{many_sums} = tile.mma_wait {flights}{pending} : {outs}{keeping} -> {outs}
+        %next{many_sums} = fusion_tile.mma_wait {flights}{pending} : {outs}{keeping} -> {outs}
         {release}
         scf.yield {nexts} : {outs}
       }}
@@ -382,11 +382,11 @@ class Gemm:
       scf.for %k = %c0 to %steps step %c1 {{
         %step = arith.addi %k, %k0 : index
         %kk = arith.muli %step, %bk : index
-        %slots{many} = tile.acquire %ring[%k] : RING -> {kinds}
+        %slots{many} = fusion_tile.acquire %ring[%k] : RING -> {kinds}
         {(nl + "  ").join(self.copies)}
       }}
   }}
-  tile.return
+  fusion_tile.return
 }}
 """
         return text.replace("RING", ring).replace("%bufs:1", "%bufs").replace(
@@ -421,8 +421,8 @@ class Gemm:
                     for row in a for column in b]
 
 
-PIPELINE = ("builtin.module(tile.program(tile-allocate-shared-memory,"
-            "tile-place-barriers),fusion-convert-tile-to-nvvm,"
+PIPELINE = ("builtin.module(fusion_tile.program(fusion-tile-allocate-shared-memory,"
+            "fusion-tile-place-barriers),fusion-convert-tile-to-nvvm,"
             "fusion-gpu-check-limits{target=sm_90a},"
             "fusion-ptx{target=sm_90a})")
 
@@ -446,13 +446,13 @@ def main():
         file.write(text)
     lowered = subprocess.run(
         ["fusion-opt", source,
-         "--pass-pipeline=builtin.module(tile.program("
-         "tile-allocate-shared-memory,tile-place-barriers),"
+         "--pass-pipeline=builtin.module(fusion_tile.program("
+         "fusion-tile-allocate-shared-memory,fusion-tile-place-barriers),"
          "fusion-convert-tile-to-nvvm)", "-o", os.path.join(folder, "nvvm.mlir")])
     if lowered.returncode:
         fail("the program was not lowered")
     with open(os.path.join(folder, "nvvm.mlir")) as file:
-        shared = re.search(r"tile.shared_bytes = (\d+)", file.read()).group(1)
+        shared = re.search(r"fusion_tile.shared_bytes = (\d+)", file.read()).group(1)
     ptx = subprocess.run(
         ["fusion-opt", os.path.join(folder, "nvvm.mlir"), "-o", "/dev/null",
          "--pass-pipeline=builtin.module(gpu.module(fusion-expand-math,"

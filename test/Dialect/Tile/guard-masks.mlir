@@ -1,16 +1,16 @@
 // Masks of positions are computed in turns in which they remove something of a
 // product, and in no others.
 
-// RUN: fusion-opt %s --tile-guard-masks --canonicalize | FileCheck %s
+// RUN: fusion-opt %s --fusion-tile-guard-masks --canonicalize | FileCheck %s
 
 // The last of 64 columns against the first of 64 rows, and the first column against
 // the last row before the window: between them nothing is removed.
-// CHECK-LABEL: tile.program @window
+// CHECK-LABEL: fusion_tile.program @window
 // CHECK-DAG: %[[LAST:.*]] = arith.constant 63 : index
 // CHECK-DAG: %[[BACK:.*]] = arith.constant 13 : index
 // CHECK: scf.for %[[J:[^ ]+]] =
-// CHECK: %[[S:.*]] = tile.mma_wait
-// CHECK-NOT: tile.index
+// CHECK: %[[S:.*]] = fusion_tile.mma_wait
+// CHECK-NOT: fusion_tile.index
 // CHECK: %[[END:.*]] = arith.addi %[[J]], %[[LAST]] : index
 // CHECK: %[[PAST:.*]] = arith.cmpi sle, %[[END]], %[[ROW:[^ ]+]] : index
 // CHECK: %[[BEFORE:.*]] = arith.addi %[[ROW]], %[[BACK]] : index
@@ -19,33 +19,33 @@
 // CHECK: scf.if %[[WHOLE]] -> (tensor<64x64xf32>)
 // CHECK-NEXT: scf.yield %[[S]]
 // CHECK-NEXT: } else {
-// CHECK: tile.index
+// CHECK: fusion_tile.index
 // CHECK: arith.cmpi sgt
 // CHECK: arith.cmpi sle
 // CHECK: arith.ori
 // CHECK: %[[CHOSEN:.*]] = arith.select %{{.*}}, %{{.*}}, %[[S]]
 // CHECK-NEXT: scf.yield %[[CHOSEN]]
-tile.program @window(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, size_arguments = array<i64>, pipeline = #tile.pipeline<wgmma, stages = 2>} {
+fusion_tile.program @window(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, size_arguments = array<i64>, pipeline = #fusion_tile.pipeline<wgmma, stages = 2>} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %c256 = arith.constant 256 : index
   %zero = arith.constant 0.0 : f32
   %lowest = arith.constant 0xFF800000 : f32
   %row = gpu.block_id x
-  %0 = tile.view %q[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf16>
-  %1 = tile.view %y[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
-  %init = tile.splat %zero : f32 -> tensor<64x64xf32>
-  %none = tile.splat %lowest : f32 -> tensor<64x64xf32>
-  %a = tile.alloc : <64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
-  %i = tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%row) : tensor<64xindex>
-  %before = tile.index affine_map<(d0)[s0] -> (d0 + s0 - 50)> (%row) : tensor<64xindex>
+  %0 = fusion_tile.view %q[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf16>
+  %1 = fusion_tile.view %y[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %init = fusion_tile.splat %zero : f32 -> tensor<64x64xf32>
+  %none = fusion_tile.splat %lowest : f32 -> tensor<64x64xf32>
+  %a = fusion_tile.alloc : <64x64xf16, #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
+  %i = fusion_tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%row) : tensor<64xindex>
+  %before = fusion_tile.index affine_map<(d0)[s0] -> (d0 + s0 - 50)> (%row) : tensor<64xindex>
   %r = scf.for %j = %c0 to %c256 step %c64 iter_args(%o = %init) -> (tensor<64x64xf32>) {
-    %p = tile.mma_async %a, %a, %init : !tile.buffer<64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>, !tile.buffer<64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">> -> tensor<64x64xf32>
-    %s = tile.mma_wait %p : tensor<64x64xf32> -> tensor<64x64xf32>
-    %columns = tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%j) : tensor<64xindex>
-    %c = tile.broadcast %columns dims [1] : tensor<64xindex> -> tensor<64x64xindex>
-    %b = tile.broadcast %i dims [0] : tensor<64xindex> -> tensor<64x64xindex>
-    %w = tile.broadcast %before dims [0] : tensor<64xindex> -> tensor<64x64xindex>
+    %p = fusion_tile.mma_async %a, %a, %init : !fusion_tile.buffer<64x64xf16, #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>, !fusion_tile.buffer<64x64xf16, #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">> -> tensor<64x64xf32>
+    %s = fusion_tile.mma_wait %p : tensor<64x64xf32> -> tensor<64x64xf32>
+    %columns = fusion_tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%j) : tensor<64xindex>
+    %c = fusion_tile.broadcast %columns dims [1] : tensor<64xindex> -> tensor<64x64xindex>
+    %b = fusion_tile.broadcast %i dims [0] : tensor<64xindex> -> tensor<64x64xindex>
+    %w = fusion_tile.broadcast %before dims [0] : tensor<64xindex> -> tensor<64x64xindex>
     %isPast = arith.cmpi sgt, %c, %b : tensor<64x64xindex>
     %isBefore = arith.cmpi sle, %c, %w : tensor<64x64xindex>
     %isOut = arith.ori %isPast, %isBefore : tensor<64x64xi1>
@@ -53,30 +53,30 @@ tile.program @window(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps =
     %n = arith.addf %o, %z : tensor<64x64xf32>
     scf.yield %n : tensor<64x64xf32>
   }
-  tile.store %r, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
-  tile.return
+  fusion_tile.store %r, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
+  fusion_tile.return
 }
 
 // What is no product of the turn is chosen as it was, and so is what data decides.
-// CHECK-LABEL: tile.program @others
+// CHECK-LABEL: fusion_tile.program @others
 // CHECK-NOT: scf.if
-tile.program @others(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, size_arguments = array<i64>, pipeline = #tile.pipeline<wgmma, stages = 2>} {
+fusion_tile.program @others(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, size_arguments = array<i64>, pipeline = #fusion_tile.pipeline<wgmma, stages = 2>} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %c256 = arith.constant 256 : index
   %zero = arith.constant 0.0 : f32
-  %0 = tile.view %q[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
-  %1 = tile.view %y[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
-  %init = tile.splat %zero : f32 -> tensor<64x64xf32>
-  %a = tile.alloc : <64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
-  %rows = tile.index affine_map<(d0) -> (d0)> () : tensor<64xindex>
+  %0 = fusion_tile.view %q[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %1 = fusion_tile.view %y[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %init = fusion_tile.splat %zero : f32 -> tensor<64x64xf32>
+  %a = fusion_tile.alloc : <64x64xf16, #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
+  %rows = fusion_tile.index affine_map<(d0) -> (d0)> () : tensor<64xindex>
   %r = scf.for %j = %c0 to %c256 step %c64 iter_args(%o = %init) -> (tensor<64x64xf32>) {
-    %p = tile.mma_async %a, %a, %init : !tile.buffer<64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>, !tile.buffer<64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">> -> tensor<64x64xf32>
-    %s = tile.mma_wait %p : tensor<64x64xf32> -> tensor<64x64xf32>
-    %x = tile.load %0[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : <64x64xf32> -> tensor<64x64xf32>
-    %columns = tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%j) : tensor<64xindex>
-    %c = tile.broadcast %columns dims [1] : tensor<64xindex> -> tensor<64x64xindex>
-    %b = tile.broadcast %rows dims [0] : tensor<64xindex> -> tensor<64x64xindex>
+    %p = fusion_tile.mma_async %a, %a, %init : !fusion_tile.buffer<64x64xf16, #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>, !fusion_tile.buffer<64x64xf16, #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">> -> tensor<64x64xf32>
+    %s = fusion_tile.mma_wait %p : tensor<64x64xf32> -> tensor<64x64xf32>
+    %x = fusion_tile.load %0[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : <64x64xf32> -> tensor<64x64xf32>
+    %columns = fusion_tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%j) : tensor<64xindex>
+    %c = fusion_tile.broadcast %columns dims [1] : tensor<64xindex> -> tensor<64x64xindex>
+    %b = fusion_tile.broadcast %rows dims [0] : tensor<64xindex> -> tensor<64x64xindex>
     %isPast = arith.cmpi sgt, %c, %b : tensor<64x64xindex>
     %isLarge = arith.cmpf ogt, %x, %init : tensor<64x64xf32>
     %y0 = arith.select %isPast, %init, %x : tensor<64x64xi1>, tensor<64x64xf32>
@@ -85,36 +85,36 @@ tile.program @others(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps =
     %m = arith.addf %o, %n : tensor<64x64xf32>
     scf.yield %m : tensor<64x64xf32>
   }
-  tile.store %r, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
-  tile.return
+  fusion_tile.store %r, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
+  fusion_tile.return
 }
 
 // Rows of several heads in one tile, as many as are known when it runs: the
 // positions of a tile are no sums.
-// CHECK-LABEL: tile.program @several
+// CHECK-LABEL: fusion_tile.program @several
 // CHECK-NOT: scf.if
-// CHECK: tile.return
-tile.program @several(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>, %n: index) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, size_arguments = array<i64: 2>, pipeline = #tile.pipeline<wgmma, stages = 2>} {
+// CHECK: fusion_tile.return
+fusion_tile.program @several(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>, %n: index) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, size_arguments = array<i64: 2>, pipeline = #fusion_tile.pipeline<wgmma, stages = 2>} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %c256 = arith.constant 256 : index
   %zero = arith.constant 0.0 : f32
   %lowest = arith.constant 0xFF800000 : f32
   %row = gpu.block_id x
-  %0 = tile.view %q[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf16>
-  %1 = tile.view %y[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
-  %init = tile.splat %zero : f32 -> tensor<64x64xf32>
-  %none = tile.splat %lowest : f32 -> tensor<64x64xf32>
-  %a = tile.alloc : <64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
-  %i = tile.index affine_map<(d0)[s0, s1] -> ((d0 + s0) mod s1)> (%row, %n) : tensor<64xindex>
-  %before = tile.index affine_map<(d0)[s0, s1] -> (d0 + s0 - s1 * s1)> (%row, %n) : tensor<64xindex>
+  %0 = fusion_tile.view %q[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf16>
+  %1 = fusion_tile.view %y[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %init = fusion_tile.splat %zero : f32 -> tensor<64x64xf32>
+  %none = fusion_tile.splat %lowest : f32 -> tensor<64x64xf32>
+  %a = fusion_tile.alloc : <64x64xf16, #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
+  %i = fusion_tile.index affine_map<(d0)[s0, s1] -> ((d0 + s0) mod s1)> (%row, %n) : tensor<64xindex>
+  %before = fusion_tile.index affine_map<(d0)[s0, s1] -> (d0 + s0 - s1 * s1)> (%row, %n) : tensor<64xindex>
   %r = scf.for %j = %c0 to %c256 step %c64 iter_args(%o = %init) -> (tensor<64x64xf32>) {
-    %p = tile.mma_async %a, %a, %init : !tile.buffer<64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>, !tile.buffer<64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">> -> tensor<64x64xf32>
-    %s = tile.mma_wait %p : tensor<64x64xf32> -> tensor<64x64xf32>
-    %columns = tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%j) : tensor<64xindex>
-    %c = tile.broadcast %columns dims [1] : tensor<64xindex> -> tensor<64x64xindex>
-    %b = tile.broadcast %i dims [0] : tensor<64xindex> -> tensor<64x64xindex>
-    %w = tile.broadcast %before dims [0] : tensor<64xindex> -> tensor<64x64xindex>
+    %p = fusion_tile.mma_async %a, %a, %init : !fusion_tile.buffer<64x64xf16, #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>, !fusion_tile.buffer<64x64xf16, #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">> -> tensor<64x64xf32>
+    %s = fusion_tile.mma_wait %p : tensor<64x64xf32> -> tensor<64x64xf32>
+    %columns = fusion_tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%j) : tensor<64xindex>
+    %c = fusion_tile.broadcast %columns dims [1] : tensor<64xindex> -> tensor<64x64xindex>
+    %b = fusion_tile.broadcast %i dims [0] : tensor<64xindex> -> tensor<64x64xindex>
+    %w = fusion_tile.broadcast %before dims [0] : tensor<64xindex> -> tensor<64x64xindex>
     %isPast = arith.cmpi sgt, %c, %b : tensor<64x64xindex>
     %isBefore = arith.cmpi sle, %c, %w : tensor<64x64xindex>
     %isOut = arith.ori %isPast, %isBefore : tensor<64x64xi1>
@@ -122,20 +122,20 @@ tile.program @several(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>, %n: index) attributes 
     %next = arith.addf %o, %z : tensor<64x64xf32>
     scf.yield %next : tensor<64x64xf32>
   }
-  tile.store %r, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
-  tile.return
+  fusion_tile.store %r, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
+  fusion_tile.return
 }
 
 // Distances in integers that hold positions: the last row less the first column.
-// CHECK-LABEL: tile.program @steps
+// CHECK-LABEL: fusion_tile.program @steps
 // CHECK: scf.for %[[J:[^ ]+]] =
-// CHECK: %[[S:.*]] = tile.mma_wait
-// CHECK-NOT: tile.index
+// CHECK: %[[S:.*]] = fusion_tile.mma_wait
+// CHECK-NOT: fusion_tile.index
 // CHECK: %[[MOST:.*]] = arith.subi %{{.*}}, %[[J]] : index
 // CHECK: %[[NEAR:.*]] = arith.cmpi slt, %[[MOST]], %{{.*}} : index
 // CHECK: scf.if %[[NEAR]] -> (tensor<64x64xf32>)
 // CHECK-NEXT: scf.yield %[[S]]
-tile.program @steps(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, size_arguments = array<i64>, pipeline = #tile.pipeline<wgmma, stages = 2>} {
+fusion_tile.program @steps(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, size_arguments = array<i64>, pipeline = #fusion_tile.pipeline<wgmma, stages = 2>} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %c256 = arith.constant 256 : index
@@ -143,35 +143,35 @@ tile.program @steps(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 
   %zero = arith.constant 0.0 : f32
   %lowest = arith.constant 0xFF800000 : f32
   %row = gpu.block_id x
-  %1 = tile.view %y[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
-  %init = tile.splat %zero : f32 -> tensor<64x64xf32>
-  %none = tile.splat %lowest : f32 -> tensor<64x64xf32>
-  %sizes = tile.splat %size : i32 -> tensor<64x64xi32>
-  %a = tile.alloc : <64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
-  %i = tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%row) : tensor<64xindex>
+  %1 = fusion_tile.view %y[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %init = fusion_tile.splat %zero : f32 -> tensor<64x64xf32>
+  %none = fusion_tile.splat %lowest : f32 -> tensor<64x64xf32>
+  %sizes = fusion_tile.splat %size : i32 -> tensor<64x64xi32>
+  %a = fusion_tile.alloc : <64x64xf16, #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
+  %i = fusion_tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%row) : tensor<64xindex>
   %ii = arith.index_cast %i : tensor<64xindex> to tensor<64xi32>
   %r = scf.for %j = %c0 to %c256 step %c64 iter_args(%o = %init) -> (tensor<64x64xf32>) {
-    %p = tile.mma_async %a, %a, %init : !tile.buffer<64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>, !tile.buffer<64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">> -> tensor<64x64xf32>
-    %s = tile.mma_wait %p : tensor<64x64xf32> -> tensor<64x64xf32>
-    %columns = tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%j) : tensor<64xindex>
+    %p = fusion_tile.mma_async %a, %a, %init : !fusion_tile.buffer<64x64xf16, #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>, !fusion_tile.buffer<64x64xf16, #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">> -> tensor<64x64xf32>
+    %s = fusion_tile.mma_wait %p : tensor<64x64xf32> -> tensor<64x64xf32>
+    %columns = fusion_tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%j) : tensor<64xindex>
     %jj = arith.index_cast %columns : tensor<64xindex> to tensor<64xi32>
-    %c = tile.broadcast %jj dims [1] : tensor<64xi32> -> tensor<64x64xi32>
-    %b = tile.broadcast %ii dims [0] : tensor<64xi32> -> tensor<64x64xi32>
+    %c = fusion_tile.broadcast %jj dims [1] : tensor<64xi32> -> tensor<64x64xi32>
+    %b = fusion_tile.broadcast %ii dims [0] : tensor<64xi32> -> tensor<64x64xi32>
     %d = arith.subi %b, %c : tensor<64x64xi32>
     %isFar = arith.cmpi sge, %d, %sizes : tensor<64x64xi32>
     %x = arith.select %isFar, %none, %s : tensor<64x64xi1>, tensor<64x64xf32>
     %n = arith.addf %o, %x : tensor<64x64xf32>
     scf.yield %n : tensor<64x64xf32>
   }
-  tile.store %r, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
-  tile.return
+  fusion_tile.store %r, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
+  fusion_tile.return
 }
 
 // 16 bits may not hold them.
-// CHECK-LABEL: tile.program @narrow
+// CHECK-LABEL: fusion_tile.program @narrow
 // CHECK-NOT: scf.if
-// CHECK: tile.return
-tile.program @narrow(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, size_arguments = array<i64>, pipeline = #tile.pipeline<wgmma, stages = 2>} {
+// CHECK: fusion_tile.return
+fusion_tile.program @narrow(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, size_arguments = array<i64>, pipeline = #fusion_tile.pipeline<wgmma, stages = 2>} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %c256 = arith.constant 256 : index
@@ -179,26 +179,26 @@ tile.program @narrow(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps =
   %zero = arith.constant 0.0 : f32
   %lowest = arith.constant 0xFF800000 : f32
   %row = gpu.block_id x
-  %1 = tile.view %y[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
-  %init = tile.splat %zero : f32 -> tensor<64x64xf32>
-  %none = tile.splat %lowest : f32 -> tensor<64x64xf32>
-  %sizes = tile.splat %size : i16 -> tensor<64x64xi16>
-  %a = tile.alloc : <64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
-  %i = tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%row) : tensor<64xindex>
+  %1 = fusion_tile.view %y[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %init = fusion_tile.splat %zero : f32 -> tensor<64x64xf32>
+  %none = fusion_tile.splat %lowest : f32 -> tensor<64x64xf32>
+  %sizes = fusion_tile.splat %size : i16 -> tensor<64x64xi16>
+  %a = fusion_tile.alloc : <64x64xf16, #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
+  %i = fusion_tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%row) : tensor<64xindex>
   %ii = arith.index_cast %i : tensor<64xindex> to tensor<64xi16>
   %r = scf.for %j = %c0 to %c256 step %c64 iter_args(%o = %init) -> (tensor<64x64xf32>) {
-    %p = tile.mma_async %a, %a, %init : !tile.buffer<64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>, !tile.buffer<64x64xf16, #tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">> -> tensor<64x64xf32>
-    %s = tile.mma_wait %p : tensor<64x64xf32> -> tensor<64x64xf32>
-    %columns = tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%j) : tensor<64xindex>
+    %p = fusion_tile.mma_async %a, %a, %init : !fusion_tile.buffer<64x64xf16, #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>, !fusion_tile.buffer<64x64xf16, #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">> -> tensor<64x64xf32>
+    %s = fusion_tile.mma_wait %p : tensor<64x64xf32> -> tensor<64x64xf32>
+    %columns = fusion_tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%j) : tensor<64xindex>
     %jj = arith.index_cast %columns : tensor<64xindex> to tensor<64xi16>
-    %c = tile.broadcast %jj dims [1] : tensor<64xi16> -> tensor<64x64xi16>
-    %b = tile.broadcast %ii dims [0] : tensor<64xi16> -> tensor<64x64xi16>
+    %c = fusion_tile.broadcast %jj dims [1] : tensor<64xi16> -> tensor<64x64xi16>
+    %b = fusion_tile.broadcast %ii dims [0] : tensor<64xi16> -> tensor<64x64xi16>
     %d = arith.subi %b, %c : tensor<64x64xi16>
     %isFar = arith.cmpi sge, %d, %sizes : tensor<64x64xi16>
     %x = arith.select %isFar, %none, %s : tensor<64x64xi1>, tensor<64x64xf32>
     %n = arith.addf %o, %x : tensor<64x64xf32>
     scf.yield %n : tensor<64x64xf32>
   }
-  tile.store %r, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
-  tile.return
+  fusion_tile.store %r, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
+  fusion_tile.return
 }

@@ -73,10 +73,10 @@ def main():
         file.write(program(kind, m, n, k, order, element, group))
     compile_ = ["fusion-compile", base + ".mlir", "--target=sm_90a"]
     tile = run(compile_ + ["--compile-to=tile", "-o", "-"])
-    if not re.search(r"tile\.dot .* -> tensor<[48]x\d+x\d+xf32", tile):
+    if not re.search(r"fusion_tile\.dot .* -> tensor<[48]x\d+x\d+xf32", tile):
         sys.exit(f"{base}: warps do not share the depth")
     produced = m <= 32 if kind == "i4" else m <= 16 and order == "kn"
-    if ("tile.specialize" in tile) != (produced and "scf.for" in tile):
+    if ("fusion_tile.specialize" in tile) != (produced and "scf.for" in tile):
         sys.exit(f"{base}: fed by the wrong warps")
     ptx = run(compile_ + ["--compile-to=ptx", "-o", "-"])
     # A conversion of one integer at a time is the sign of a missed pair.

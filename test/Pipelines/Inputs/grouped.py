@@ -153,7 +153,7 @@ def main():
     run(compile_ + ["--compile-to=tile", "-o", base + ".tile.mlir"])
     with open(base + ".tile.mlir") as file:
         tiles = file.read()
-    found = len(re.findall(r"tile\.find_group", tiles))
+    found = len(re.findall(r"fusion_tile\.find_group", tiles))
     if (found > 0) != (options.by == "tiles"):
         sys.exit(f"{found} searches for groups in the tile program:\n{tiles}")
     compile_and_verify(compile_, base, int_range="-100:99")

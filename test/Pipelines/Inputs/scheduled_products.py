@@ -131,28 +131,28 @@ def cast(name, source, sizes, code, element="bf16"):
 
 
 # What products read.
-A_IN_REGISTERS = r"tile\.mma_async [^:]*: tensor<"
-B_IN_REGISTERS = r"tile\.mma_async [^:]*: !tile\.buffer<.*, tensor<.* -> "
-TWO_BUFFERS = r"tile\.mma_async [^:]*: !tile\.buffer<.*, !tile\.buffer<"
+A_IN_REGISTERS = r"fusion_tile\.mma_async [^:]*: tensor<"
+B_IN_REGISTERS = r"fusion_tile\.mma_async [^:]*: !fusion_tile\.buffer<.*, tensor<.* -> "
+TWO_BUFFERS = r"fusion_tile\.mma_async [^:]*: !fusion_tile\.buffer<.*, !fusion_tile\.buffer<"
 
 # Groups that take turns.
-TURNS = [("tile.group_number", 1), (r"groups = [23] : i64", 1)]
+TURNS = [("fusion_tile.group_number", 1), (r"groups = [23] : i64", 1)]
 
 # Groups that have rows of one tile each: own buffers of the rows' operand.
-ROWS = [("tile.group_buffer", 1), (r"groups = 3 : i64", 1),
-        (r"tile.make_ring at \d+ groups 3", 1)]
+ROWS = [("fusion_tile.group_buffer", 1), (r"groups = 3 : i64", 1),
+        (r"fusion_tile.make_ring at \d+ groups 3", 1)]
 
 # Two accumulators of one tile.
-PARTS = [("tile.mma_async", 2)]
+PARTS = [("fusion_tile.mma_async", 2)]
 
 # Sums that blocks of the grid hand to each other.
-STREAM = [("tile.publish", 1), ("tile.collect", 1)]
+STREAM = [("fusion_tile.publish", 1), ("fusion_tile.collect", 1)]
 
 # Sums that neighbouring blocks exchange, a part for each.
-APART = [("tile.grid_reduce", 1), ("together = ", 1)]
+APART = [("fusion_tile.grid_reduce", 1), ("together = ", 1)]
 
 # Stages that all blocks of a cluster release.
-MULTICAST = [("tile.make_ring .*multicast", 1), ("tile.drain", 1)]
+MULTICAST = [("fusion_tile.make_ring .*multicast", 1), ("fusion_tile.drain", 1)]
 
 TO_BF16 = ["%y = arith.truncf %i0 : f32 to bf16"]
 INT_TO_BF16 = ["%y = arith.sitofp %i0 : i8 to bf16"]
@@ -181,7 +181,7 @@ def gated(warps, mma, found, slices=4):
                        "%y = arith.truncf %t1 : f32 to bf16"]))
     return Case([x, w, v], body, [("s", tensor("bf16", m, n))],
                 axes(128, 64), warps, mma,
-                [("tile.mma_async", 2), ("tile.slice", slices)] + found)
+                [("fusion_tile.mma_async", 2), ("fusion_tile.slice", slices)] + found)
 
 
 def softmax(warps, mma, found):
@@ -203,7 +203,7 @@ def softmax(warps, mma, found):
                        "%y = arith.truncf %t0 : f32 to bf16"]))
     return Case([x, w], body, [("s", tensor("bf16", m, n)), ("l", row[0])],
                 ["grid, tile = 128", "full, tile = 128", "loop, tile = 64"],
-                warps, mma, [("tile.async_store ", 4)] + found)
+                warps, mma, [("fusion_tile.async_store ", 4)] + found)
 
 
 def norm(warps, mma, found, m=320, n=256, columns=64, rows=128):
@@ -240,7 +240,7 @@ def norm(warps, mma, found, m=320, n=256, columns=64, rows=128):
     return Case([x, w, r, g], body, [("s", tensor("bf16", m, n))],
                 [f"grid, tile = {rows}", f"full, tile = {columns}",
                  "loop, tile = 64"], warps, mma,
-                [("tile.panel_reduce", 2), ("tile.panel_leave", 1)] + found)
+                [("fusion_tile.panel_reduce", 2), ("fusion_tile.panel_leave", 1)] + found)
 
 
 def quantized(warps, mma, found):
@@ -264,7 +264,7 @@ def quantized(warps, mma, found):
     return Case([x, w], body, [("s", tensor("i8", m, n)), ("a", row[0])],
                 ["grid, tile = 64", "full, tile = 32", "loop, tile = 64"],
                 warps, mma,
-                [("tile.panel_reduce", 1), ("tile.panel_leave", 1)] + found)
+                [("fusion_tile.panel_reduce", 1), ("fusion_tile.panel_leave", 1)] + found)
 
 
 def computed(m, axes, warps, mma, both, n, found):
@@ -300,30 +300,30 @@ CASES = {
     # Rings of the residual and staging, in a grid that walks tiles.
     "persistent": lambda: epilogue(
         axes(128, 256), 8, "stages = 3, columns = 64, group = 2, blocks = 1",
-        [("tile.make_ring", 2), ("tile.slice", 4), ("tile.async_store ", 4)]),
+        [("fusion_tile.make_ring", 2), ("fusion_tile.slice", 4), ("fusion_tile.async_store ", 4)]),
     # A sum of one step stands in the loop over tiles, beside its epilogue.
     "single-step": lambda: epilogue(
         axes(64, 128), 4, "stages = 2, columns = 64, blocks = 2",
-        [("tile.make_ring", 2), ("tile.async_store ", 2), ("scf.for", 3)],
+        [("fusion_tile.make_ring", 2), ("fusion_tile.async_store ", 2), ("scf.for", 3)],
         k=64),
     "single-step-wide": lambda: epilogue(
         axes(128, 128), 8, "stages = 3, columns = 64, blocks = 1",
-        [("tile.make_ring", 2), ("tile.async_store ", 2), ("scf.for", 3)],
+        [("fusion_tile.make_ring", 2), ("fusion_tile.async_store ", 2), ("scf.for", 3)],
         k=48),
     "one-warpgroup": lambda: epilogue(
         axes(128, 64, 32), 4, "stages = 5, columns = 16, blocks = 5",
-        [("tile.make_ring", 2), ("tile.slice", 4)]),
+        [("fusion_tile.make_ring", 2), ("fusion_tile.slice", 4)]),
     # Warpgroups share the columns of a row: nothing is split.
     "shared-rows": lambda: epilogue(
         axes(64, 256), 8, "stages = 3, columns = 64, blocks = 2",
-        [("tile.slice", 0), ("tile.specialize", 1)]),
+        [("fusion_tile.slice", 0), ("fusion_tile.specialize", 1)]),
     # Whole tiles of the result do not fit beside three stages.
     "plain-epilogue": lambda: epilogue(
         axes(128, 256), 8, "stages = 4",
-        [("tile.make_ring", 1), ("tile.async_store ", 0)]),
+        [("fusion_tile.make_ring", 1), ("fusion_tile.async_store ", 0)]),
     "cluster": lambda: epilogue(
         axes(128, 128), 8, "stages = 3, columns = 64, split = 4",
-        [("tile.cluster_reduce", 1)], n=128),
+        [("fusion_tile.cluster_reduce", 1)], n=128),
     # Blocks that share the depth without a cluster: one of them has no chunk;
     # parts of several chunks of columns, some of them outside; parts of eight
     # columns; two sums at once.
@@ -332,7 +332,7 @@ CASES = {
     "apart-chunks": lambda: epilogue(
         axes(128, 256), 8,
         "stages = 3, columns = 64, group = 2, split = 2, apart = 1",
-        APART + [("tile.slice", 2), ("tile.async_store ", 2)], n=400, k=480,
+        APART + [("fusion_tile.slice", 2), ("fusion_tile.async_store ", 2)], n=400, k=480,
         rows_of_b=True),
     "apart-narrow": lambda: epilogue(
         axes(64, 64), 4, "stages = 4, split = 8, apart = 1", APART, k=992),
@@ -343,7 +343,7 @@ CASES = {
         APART),
     "gated": lambda: gated(8, "stages = 2, columns = 32", []),
     "softmax": lambda: softmax(8, "stages = 3, columns = 32",
-                               [("tile.slice", 4)]),
+                               [("fusion_tile.slice", 4)]),
     "int8-few-rows": lambda: computed(
         24, axes(32, 64), 4, "stages = 3, columns = 16", False, 128,
         [(" swapped ", 1), (B_IN_REGISTERS, 1)]),
@@ -363,37 +363,37 @@ CASES = {
     # Tiles made up of powers of two, and of several in the last column.
     "parts": lambda: epilogue(
         axes(128, 192), 8, "stages = 3, columns = 64, group = 2, blocks = 1",
-        PARTS + [("tile.slice", 2), ("tile.async_store ", 3)], n=400),
+        PARTS + [("fusion_tile.slice", 2), ("fusion_tile.async_store ", 3)], n=400),
     "parts-of-rows": lambda: epilogue(
-        axes(64, 224), 4, "stages = 2, columns = 32", [("tile.mma_async", 3)],
+        axes(64, 224), 4, "stages = 2, columns = 32", [("fusion_tile.mma_async", 3)],
         n=232, rows_of_b=True),
     "parts-in-turns": lambda: epilogue(
         axes(64, 192), 4, "stages = 4, columns = 64, blocks = 2, groups = 2",
         TURNS + PARTS, n=400),
     "three-parts": lambda: epilogue(
         axes(128, 176), 8, "stages = 2, columns = 64, blocks = 2",
-        [("tile.mma_async", 3), ("tile.async_store ", 4)], n=400,
+        [("fusion_tile.mma_async", 3), ("fusion_tile.async_store ", 4)], n=400,
         rows_of_b=True),
     "parts-of-narrow-columns": lambda: epilogue(
         axes(128, 144), 8, "stages = 3, columns = 64",
-        PARTS + [("tile.async_store ", 3)], n=400),
+        PARTS + [("fusion_tile.async_store ", 3)], n=400),
     "parts-of-wider-columns": lambda: epilogue(
         axes(128, 160), 8, "stages = 3, columns = 64",
-        PARTS + [("tile.async_store ", 3)], n=400),
+        PARTS + [("fusion_tile.async_store ", 3)], n=400),
     # Three groups that have 64 rows of a tile each: in a grid that walks tiles,
     # the last of them with a group outside; one tile a block; sums of one step;
     # operands that are computed, by each group for itself.
     "row-groups": lambda: epilogue(
         axes(192, 192), 4,
         "stages = 2, columns = 64, group = 2, blocks = 1, groups = 3",
-        ROWS + PARTS + [("tile.make_ring", 2), ("tile.async_store ", 3)],
+        ROWS + PARTS + [("fusion_tile.make_ring", 2), ("fusion_tile.async_store ", 3)],
         m=328, n=400, rows_of_b=True),
     "row-groups-one-tile": lambda: epilogue(
         axes(192, 128), 4, "stages = 3, columns = 64, groups = 3",
-        ROWS + [("tile.make_ring", 2), ("tile.async_store ", 2)], m=400),
+        ROWS + [("fusion_tile.make_ring", 2), ("fusion_tile.async_store ", 2)], m=400),
     "row-groups-single-step": lambda: epilogue(
         axes(192, 64), 4, "stages = 3, columns = 32, blocks = 2, groups = 3",
-        ROWS + [("tile.make_ring", 2)], m=400, k=64),
+        ROWS + [("fusion_tile.make_ring", 2)], m=400, k=64),
     "row-groups-int8": lambda: computed(
         200, axes(192, 64), 4,
         "stages = 3, columns = 32, blocks = 1, groups = 3", False, 128, ROWS),
@@ -405,18 +405,18 @@ CASES = {
     # cluster has blocks without rows.
     "multicast": lambda: epilogue(
         axes(64, 128), 4, "stages = 3, columns = 64, group = 2, multicast = 2",
-        MULTICAST + [("tile.async_load .* multicast ", 1)], m=328),
+        MULTICAST + [("fusion_tile.async_load .* multicast ", 1)], m=328),
     "multicast-persistent": lambda: epilogue(
         axes(128, 192), 8,
         "stages = 3, columns = 64, group = 4, blocks = 2, multicast = 2",
-        MULTICAST + PARTS + [("tile.async_load .* multicast ", 2)], m=328,
+        MULTICAST + PARTS + [("fusion_tile.async_load .* multicast ", 2)], m=328,
         n=400, rows_of_b=True),
     "multicast-of-four": lambda: epilogue(
         axes(64, 256), 4, "stages = 2, columns = 64, blocks = 4, multicast = 4",
         MULTICAST, m=328, k=320),
     "multicast-parts-of-four": lambda: epilogue(
         axes(64, 176), 4, "stages = 2, columns = 64, multicast = 4",
-        MULTICAST + [("tile.mma_async", 3)], m=328, n=400, rows_of_b=True),
+        MULTICAST + [("fusion_tile.mma_async", 3)], m=328, n=400, rows_of_b=True),
     # Blocks that share tiles along the depth: 2 of 4 tiles for 3 blocks and a
     # round; 4 tiles for 3 blocks, two of them shared by two; fewer tiles than
     # blocks, so that several blocks have a part of one; a block with parts of
@@ -424,12 +424,12 @@ CASES = {
     "stream": lambda: epilogue(
         axes(128, 128), 8,
         "stages = 3, columns = 64, group = 2, blocks = 3, stream = 1",
-        STREAM + [("tile.make_ring", 2), ("tile.slice", 2),
-                  ("tile.async_store ", 2)], k=320),
+        STREAM + [("fusion_tile.make_ring", 2), ("fusion_tile.slice", 2),
+                  ("fusion_tile.async_store ", 2)], k=320),
     "stream-rounds": lambda: epilogue(
         axes(64, 64, 32), 4,
         "stages = 5, columns = 16, blocks = 5, stream = 3",
-        STREAM + [("tile.make_ring", 2)], m=200),
+        STREAM + [("fusion_tile.make_ring", 2)], m=200),
     "stream-few-tiles": lambda: epilogue(
         axes(128, 256), 8, "stages = 3, columns = 64, blocks = 7, stream = 1",
         STREAM, k=480),
@@ -459,19 +459,19 @@ CASES = {
     # that walk tiles, with a residual that is read once, the last tile with few
     # rows; one exchange a tile, by three blocks; two groups in turns.
     "panel": lambda: norm(8, "stages = 3, columns = 32, group = 1",
-                          [("tile.make_ring", 2), ("tile.slice", 4)], m=192,
+                          [("fusion_tile.make_ring", 2), ("fusion_tile.slice", 4)], m=192,
                           columns=128),
     "panel-walk": lambda: norm(
         8, "stages = 3, columns = 32, group = 1, blocks = 4",
-        [("tile.make_ring", 2), ("tile.slice", 2), ("tile.async_store ", 2)]),
+        [("fusion_tile.make_ring", 2), ("fusion_tile.slice", 2), ("fusion_tile.async_store ", 2)]),
     "panel-two": lambda: norm(
         4, "stages = 3, columns = 64, group = 1, blocks = 8",
-        [("tile.make_ring", 2)], m=600, rows=64),
+        [("fusion_tile.make_ring", 2)], m=600, rows=64),
     "panel-odd": lambda: quantized(
         4, "stages = 3, columns = 32, group = 1, blocks = 3", []),
     "panel-groups": lambda: norm(
         4, "stages = 3, columns = 32, group = 1, blocks = 4, groups = 2",
-        TURNS + [("tile.make_ring", 3)], m=584),
+        TURNS + [("fusion_tile.make_ring", 3)], m=584),
     "panel-groups-odd": lambda: quantized(
         4, "stages = 3, columns = 32, group = 1, blocks = 3, groups = 2",
         TURNS),
@@ -480,10 +480,10 @@ CASES = {
     "groups": lambda: epilogue(
         axes(128, 128), 4,
         "stages = 3, columns = 64, group = 2, blocks = 1, groups = 2",
-        TURNS + [("tile.make_ring", 3), ("tile.async_store ", 2)]),
+        TURNS + [("fusion_tile.make_ring", 3), ("fusion_tile.async_store ", 2)]),
     "three-groups": lambda: epilogue(
         axes(64, 64), 4, "stages = 5, columns = 16, blocks = 2, groups = 3",
-        TURNS + [("tile.make_ring", 3)], k=480),
+        TURNS + [("fusion_tile.make_ring", 3)], k=480),
     "idle-group": lambda: epilogue(
         axes(128, 128), 4, "stages = 4, columns = 32, blocks = 3, groups = 2",
         TURNS),

@@ -241,7 +241,7 @@ def main():
                 file.write(text)
         compile_ = ["fusion-compile", base + ".kernel.mlir", "--target=sm_90a"]
         tile = run(compile_ + ["--compile-to=tile", "-o", "-"])
-        if not re.search("tile.panel_scan", tile):
+        if not re.search("fusion_tile.panel_scan", tile):
             sys.exit(f"{name}: blocks do not scan together")
         compile_and_verify(compile_, base, "-8:8")
         print(name, "verified")

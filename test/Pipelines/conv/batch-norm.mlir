@@ -5,8 +5,8 @@
 // RUN: fusion-opt %s --fusion-to-tile | FileCheck %s
 
 // CHECK: math.rsqrt {{.*}} : tensor<[[N:[0-9]+]]xf32,
-// CHECK: tile.convert_layout {{.*}} : tensor<[[N]]xf32, {{.*}} -> tensor<[[N]]xf32,
-// CHECK: tile.broadcast
+// CHECK: fusion_tile.convert_layout {{.*}} : tensor<[[N]]xf32, {{.*}} -> tensor<[[N]]xf32,
+// CHECK: fusion_tile.broadcast
 
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   func.func @batch_norm(%x: tensor<8x28x28x64xf16>, %w: tensor<64x1x1x64xf16>, %mean: tensor<64xf32>, %variance: tensor<64xf32>, %gamma: tensor<64xf32>, %beta: tensor<64xf32>) -> tensor<8x28x28x64xf16> {

@@ -3,7 +3,7 @@
 // RUN: fusion-run %s --device=emulator --random --seed=1 --verify
 // RUN: fusion-opt %s --fusion-to-tile | FileCheck %s
 
-// CHECK: tile.specialize
+// CHECK: fusion_tile.specialize
 
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   func.func @channels_first_few(%x: tensor<32x3x64x64xf16>, %w: tensor<64x3x7x7xf16>) -> tensor<32x64x32x32xf16> {

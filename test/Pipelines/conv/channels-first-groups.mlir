@@ -3,7 +3,7 @@
 // RUN: fusion-run %s --device=emulator --random --seed=1 --verify
 // RUN: fusion-opt %s --fusion-to-tile | FileCheck %s
 
-// CHECK: tile.specialize
+// CHECK: fusion_tile.specialize
 
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   func.func @channels_first_groups(%x: tensor<4x256x28x28xf16>, %w: tensor<256x64x3x3xf16>) -> tensor<4x256x28x28xf16> {

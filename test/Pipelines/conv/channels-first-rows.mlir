@@ -3,7 +3,7 @@
 // RUN: fusion-run %s --device=emulator --random --seed=1 --verify
 // RUN: fusion-opt %s --fusion-to-tile | FileCheck %s
 
-// CHECK: tile.specialize
+// CHECK: fusion_tile.specialize
 
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   func.func @channels_first_rows(%x: tensor<8x256x128xf16>, %w: tensor<256x256x5xf16>) -> tensor<8x256x124xf16> {

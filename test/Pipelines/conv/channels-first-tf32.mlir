@@ -3,7 +3,7 @@
 // RUN: fusion-run %s --device=emulator --random --seed=1 --verify
 // RUN: fusion-opt %s --fusion-to-tile | FileCheck %s
 
-// CHECK: tile.specialize
+// CHECK: fusion_tile.specialize
 
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   func.func @channels_first_tf32(%x: tensor<4x128x28x28xf32>, %w: tensor<128x128x3x3xf32>) -> tensor<4x128x28x28xf32> attributes {fusion.tf32} {

@@ -4,7 +4,7 @@
 // RUN: fusion-opt %s --fusion-to-tile | FileCheck %s
 
 // CHECK-NOT: im2col
-// CHECK-NOT: tile.specialize
+// CHECK-NOT: fusion_tile.specialize
 
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   func.func @channels_first(%x: tensor<2x16x9x9xf16>, %w: tensor<24x16x3x3xf16>) -> tensor<2x24x9x9xf16> {

@@ -5,15 +5,15 @@
 // RUN: fusion-run %s --device=emulator --random --seed=1 --verify
 // RUN: fusion-opt %s --fusion-to-tile | FileCheck %s
 
-// CHECK: tile.program
+// CHECK: fusion_tile.program
 // CHECK-NOT: scf.for
-// CHECK-NOT: tile.reduce
-// CHECK: tile.load {{.*}} : <2x14x14x96xf16> -> tensor<{{[0-9x]+}}xf16
+// CHECK-NOT: fusion_tile.reduce
+// CHECK: fusion_tile.load {{.*}} : <2x14x14x96xf16> -> tensor<{{[0-9x]+}}xf16
 // CHECK: arith.mulf {{.*}} fastmath<contract> : tensor<
 // CHECK: arith.addf {{.*}} fastmath<contract> : tensor<
 // CHECK-NOT: scf.for
-// CHECK-NOT: tile.reduce
-// CHECK: tile.store
+// CHECK-NOT: fusion_tile.reduce
+// CHECK: fusion_tile.store
 
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   func.func @depthwise(%x: tensor<2x14x14x96xf16>, %w: tensor<5x5x96xf16>, %b: tensor<96xf32>) -> tensor<2x7x7x96xf16> {

@@ -5,7 +5,7 @@
 // RUN: fusion-opt %s --fusion-to-tile | FileCheck %s
 
 // CHECK-NOT: im2col
-// CHECK-NOT: tile.specialize
+// CHECK-NOT: fusion_tile.specialize
 
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   func.func @few(%x: tensor<2x15x15x3xf16>, %w: tensor<32x7x7x3xf16>) -> tensor<2x8x8x32xf16> {

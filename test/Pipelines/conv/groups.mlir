@@ -4,9 +4,9 @@
 // RUN: fusion-run %s --device=emulator --random --seed=1 --verify
 // RUN: fusion-opt %s --fusion-to-tile | FileCheck %s
 
-// CHECK: tile.tensor_map {{.*}} im2col = #tile.im2col<lower = [-1, -1], upper = [-1, -1]>} : <8x14x14x128xf16>
-// CHECK: tile.tensor_map {{.*}} : <2x96x3x3x64xf16>
-// CHECK: tile.specialize
+// CHECK: fusion_tile.tensor_map {{.*}} im2col = #fusion_tile.im2col<lower = [-1, -1], upper = [-1, -1]>} : <8x14x14x128xf16>
+// CHECK: fusion_tile.tensor_map {{.*}} : <2x96x3x3x64xf16>
+// CHECK: fusion_tile.specialize
 
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   func.func @groups(%x: tensor<8x14x14x128xf16>, %w: tensor<192x3x3x64xf16>) -> tensor<8x14x14x192xf16> {

@@ -4,13 +4,13 @@
 // RUN: fusion-run %s --device=emulator --random --seed=1 --verify
 // RUN: fusion-opt %s --fusion-to-tile | FileCheck %s
 
-// CHECK: tile.program
+// CHECK: fusion_tile.program
 // CHECK-NOT: scf.for
-// CHECK-NOT: tile.reduce
+// CHECK-NOT: fusion_tile.reduce
 // CHECK: arith.maximumf {{.*}} : tensor<
 // CHECK-NOT: scf.for
-// CHECK-NOT: tile.reduce
-// CHECK: tile.store
+// CHECK-NOT: fusion_tile.reduce
+// CHECK: fusion_tile.store
 
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   func.func @pool(%x: tensor<2x15x15x48xf16>) -> tensor<2x7x7x48xf16> {

@@ -5,9 +5,9 @@
 // RUN: fusion-run %s --device=emulator --random --seed=1 --verify
 // RUN: fusion-opt %s --fusion-to-tile | FileCheck %s
 
-// CHECK: tile.tensor_map {{.*}} {element_strides = array<i64: 1, 2, 2, 1>, im2col = #tile.im2col<lower = [-1, -1], upper = [-1, -1]>} : <2x14x14x64xf16>
-// CHECK: tile.specialize
-// CHECK: tile.async_load {{.*}} offset[
+// CHECK: fusion_tile.tensor_map {{.*}} {element_strides = array<i64: 1, 2, 2, 1>, im2col = #fusion_tile.im2col<lower = [-1, -1], upper = [-1, -1]>} : <2x14x14x64xf16>
+// CHECK: fusion_tile.specialize
+// CHECK: fusion_tile.async_load {{.*}} offset[
 
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   func.func @residual(%x: tensor<2x14x14x64xf16>, %w: tensor<3x3x64x136xf16>, %scale: tensor<136xf32>, %shift: tensor<136xf32>, %rest: tensor<2x7x7x136xf16>) -> tensor<2x7x7x136xf16> {

@@ -11,7 +11,7 @@
 // RUN: fusion-run %t.fpk --reference=%s --entry=filter --device=emulator --asynchrony=early --random --seed=1 --verify
 // RUN: fusion-run %t.fpk --reference=%s --entry=patches --device=emulator --asynchrony=late --random --seed=1 --verify
 
-// CHECK-COUNT-5: tile.specialize {{.*}}consumer
+// CHECK-COUNT-5: fusion_tile.specialize {{.*}}consumer
 
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   func.func @three(%x: tensor<8x81x81x3xf16>, %w: tensor<64x7x7x3xf16>) -> tensor<8x41x41x64xf16> {

@@ -7,7 +7,7 @@
 
 // RIGHT: {{^}}verified
 
-// CHECK-LABEL: tile.program @causal
+// CHECK-LABEL: fusion_tile.program @causal
 // CHECK-DAG: %[[GROUP:.*]] = arith.constant 4 : index
 // CHECK-DAG: %[[AREA:.*]] = arith.constant 8 : index
 // CHECK-DAG: %[[ALL:.*]] = arith.constant 6 : index

@@ -17,36 +17,36 @@
 
 // The queries are loaded once; keys and values go through the ring. The result
 // so far is repaired by what the maximum has grown.
-// CHECK-LABEL: tile.program @warpgroups
-// CHECK: tile.specialize
-// CHECK: %[[Q:.*]] = tile.wait
+// CHECK-LABEL: fusion_tile.program @warpgroups
+// CHECK: fusion_tile.specialize
+// CHECK: %[[Q:.*]] = fusion_tile.wait
 // CHECK: scf.for
-// CHECK: %[[STAGE:.*]]:2 = tile.wait
-// CHECK: tile.mma_async %[[Q]], %[[STAGE]]#0
-// CHECK: tile.reduce
+// CHECK: %[[STAGE:.*]]:2 = fusion_tile.wait
+// CHECK: fusion_tile.mma_async %[[Q]], %[[STAGE]]#0
+// CHECK: fusion_tile.reduce
 // CHECK: arith.maximumf
 // CHECK: %[[FACTOR:.*]] = math.exp
-// CHECK: %[[REPAIR:.*]] = tile.broadcast %[[FACTOR]]
+// CHECK: %[[REPAIR:.*]] = fusion_tile.broadcast %[[FACTOR]]
 // CHECK: %[[SUM:.*]] = arith.mulf %{{.*}}, %[[REPAIR]]
 // CHECK: %[[P:.*]] = arith.truncf
-// CHECK: tile.mma_async %[[P]], %[[STAGE]]#1, %[[SUM]]
-// CHECK-NOT: tile.mma_async
+// CHECK: fusion_tile.mma_async %[[P]], %[[STAGE]]#1, %[[SUM]]
+// CHECK-NOT: fusion_tile.mma_async
 // CHECK: } producer {
-// CHECK-LABEL: tile.program @warps
-// CHECK-LABEL: tile.program @threads
+// CHECK-LABEL: fusion_tile.program @warps
+// CHECK-LABEL: fusion_tile.program @threads
 
 // The first tiles of a row may have nothing that counts.
-// CHECK-LABEL: tile.program @window
-// CHECK: tile.specialize
+// CHECK-LABEL: fusion_tile.program @window
+// CHECK: fusion_tile.specialize
 
 // The second product runs a turn behind, beside the exponentials.
-// CHECK-LABEL: tile.program @skewed
+// CHECK-LABEL: fusion_tile.program @skewed
 // CHECK: scf.for {{.*}} iter_args({{.*}}%[[P:[a-z0-9]+]] = %{{[a-z0-9]+}})
-// CHECK: %[[SCORES:.*]] = tile.mma_async
-// CHECK: %[[SUM:.*]] = tile.mma_async %[[P]]
-// CHECK: tile.mma_wait %[[SCORES]] {pending = 1 : i64}
+// CHECK: %[[SCORES:.*]] = fusion_tile.mma_async
+// CHECK: %[[SUM:.*]] = fusion_tile.mma_async %[[P]]
+// CHECK: fusion_tile.mma_wait %[[SCORES]] {pending = 1 : i64}
 // CHECK: math.exp
-// CHECK: tile.mma_wait %[[SUM]], %
+// CHECK: fusion_tile.mma_wait %[[SUM]], %
 
 #bij = affine_map<(b, i, j) -> (b, i, j)>
 #bi = affine_map<(b, i, j) -> (b, i)>

@@ -32,9 +32,9 @@ func.func @values(%q: tensor<6x700x64xf16>, %k: tensor<6x900x64xf16>, %v: tensor
 }
 // Tiles of 16 features, of which there are 4.
 // PLAN: @few for sm_90a: {{.*}} -> 4 kernels
-// TILES: tile.program @matmul_mul_compare_select_softmax_1
-// TILES: tile.mma_async {{.*}} -> tensor<{{[0-9]+x[0-9]+}}xf32
-// TILES: tile.mma_async {{.*}} -> tensor<{{[0-9]+}}x16xf32
+// TILES: fusion_tile.program @matmul_mul_compare_select_softmax_1
+// TILES: fusion_tile.mma_async {{.*}} -> tensor<{{[0-9]+x[0-9]+}}xf32
+// TILES: fusion_tile.mma_async {{.*}} -> tensor<{{[0-9]+}}x16xf32
 func.func @few(%q: tensor<24x1000x4xbf16>, %k: tensor<24x1000x4xbf16>, %v: tensor<24x1000x4xbf16>) -> tensor<24x1000x4xbf16> {
   %o = fusion.attention %q, %k, %v causal(top_left) : (tensor<24x1000x4xbf16>, tensor<24x1000x4xbf16>, tensor<24x1000x4xbf16>) -> tensor<24x1000x4xbf16>
   return %o : tensor<24x1000x4xbf16>

@@ -8,12 +8,12 @@
 // RUN: fusion-run %t.fpk --reference=%S/Inputs/panels-by-hand.mlir --device=emulator --random --seed=1 --asynchrony=early --verify --entry=cluster
 // RUN: fusion-compile %s --target=sm_90a --compile-to=tile -o - | FileCheck %s
 
-// CHECK-LABEL: tile.program @memory
+// CHECK-LABEL: fusion_tile.program @memory
 // CHECK-SAME: together = 3
-// CHECK: tile.panel_leave
-// CHECK-LABEL: tile.program @cluster
+// CHECK: fusion_tile.panel_leave
+// CHECK-LABEL: fusion_tile.program @cluster
 // CHECK-SAME: cluster = 3
-// CHECK-NOT: tile.panel_leave
+// CHECK-NOT: fusion_tile.panel_leave
 func.func @memory(%x: tensor<8x3000xf32>) -> tensor<8x3000xf32> {
   %r = fusion.kernel @memory ins(%x : tensor<8x3000xf32>) -> (tensor<8x3000xf32>) attributes {schedule = #fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<full, tile = 1024, vector = 4>], warps = 4>} {
   ^bb0(%u: tensor<8x3000xf32>):

@@ -10,7 +10,7 @@
 
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
 
-// CHECK-COUNT-5: tile.specialize
+// CHECK-COUNT-5: fusion_tile.specialize
 
 func.func @contracted(%x: tensor<263x1003xbf16>, %w: tensor<385x1003xbf16>, %b: tensor<385xf32>) -> tensor<263x385xbf16> {
   %zero = arith.constant 0.0 : f32

@@ -91,13 +91,13 @@ protected:
   /// the tile %r.
   OwningOpRef<ModuleOp> parse(StringRef body) {
     std::string text = (R"(
-      #l = #tile.layout<"{reg=[[1],[2]], lane=[[4],[8],[16],[32],[64]], warp=[], shape=[128]}">
-      tile.program @f(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
-        %x = tile.view %p[] : !llvm.ptr<1> to !tile.view<128xf32>
-        %t = tile.load %x[affine_map<(a) -> (a)>] () checked [false] : !tile.view<128xf32> -> tensor<128xf32, #l>
+      #l = #fusion_tile.layout<"{reg=[[1],[2]], lane=[[4],[8],[16],[32],[64]], warp=[], shape=[128]}">
+      fusion_tile.program @f(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, index_bits = 32 : i64} {
+        %x = fusion_tile.view %p[] : !llvm.ptr<1> to !fusion_tile.view<128xf32>
+        %t = fusion_tile.load %x[affine_map<(a) -> (a)>] () checked [false] : !fusion_tile.view<128xf32> -> tensor<128xf32, #l>
         )" + body + R"(
-        tile.store %r, %x[affine_map<(a) -> (a)>] () checked [false] : tensor<128xf32, #l>, !tile.view<128xf32>
-        tile.return
+        fusion_tile.store %r, %x[affine_map<(a) -> (a)>] () checked [false] : tensor<128xf32, #l>, !fusion_tile.view<128xf32>
+        fusion_tile.return
       })")
                            .str();
     return parseSourceString<ModuleOp>(text, &context);

@@ -105,15 +105,15 @@ std::string programOf(const Problem &p) {
   int64_t columns = tiles(p.n, p.tileN), rows = tiles(p.m, p.tileM);
   auto view = [&](int64_t rows, int64_t columns,
                   StringRef type) -> std::string {
-    return llvm::formatv("!tile.view<{0}x{1}x{2}x{3}>", p.batch, rows, columns,
-                         type);
+    return llvm::formatv("!fusion_tile.view<{0}x{1}x{2}x{3}>", p.batch, rows,
+                         columns, type);
   };
   std::string a = p.aIsKxM ? view(p.k, p.m, p.type) : view(p.m, p.k, p.type);
   std::string memoryB = p.stored ? p.stored : p.typeOfB();
   std::string b = p.bIsKxN ? view(p.k, p.n, memoryB)
                            : view(p.n, p.packed ? p.k / 2 : p.k, memoryB);
   std::string c = view(p.m, p.n, p.accumulator);
-  std::string s = llvm::formatv("!tile.view<{0}x{1}>", p.n, p.typeOfB());
+  std::string s = llvm::formatv("!fusion_tile.view<{0}x{1}>", p.n, p.typeOfB());
   std::string tileA =
       llvm::formatv("tensor<{0}x{1}x{2}>", p.tileM, p.tileK, p.type);
   std::string tileB =
@@ -135,10 +135,12 @@ std::string programOf(const Problem &p) {
   bool edgeM = p.m % p.tileM, edgeN = p.n % p.tileN, edgeK = p.k % p.tileK;
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << "tile.program @product(%pa: !llvm.ptr<1>, %pb: !llvm.ptr<1>, %ps: "
+  os << "fusion_tile.program @product(%pa: !llvm.ptr<1>, %pb: !llvm.ptr<1>, "
+        "%ps: "
         "!llvm.ptr<1>, %pc: !llvm.ptr<1>) attributes {num_warps = "
      << p.warps
-     << " : i64, index_bits = 32 : i64, pipeline = #tile.pipeline<mma_sync, "
+     << " : i64, index_bits = 32 : i64, pipeline = "
+        "#fusion_tile.pipeline<mma_sync, "
         "stages = "
      << p.stages << ">} {\n";
   auto constant = [&](StringRef name, int64_t value) {
@@ -153,10 +155,11 @@ std::string programOf(const Problem &p) {
   constant("end", tiles(p.k, p.tileK) * p.tileK);
   os << "%z = arith.constant " << (p.isFloat() ? "0.0" : "0") << " : "
      << p.accumulator << "\n"
-     << "%acc = tile.splat %z : " << p.accumulator << " -> " << tileC << "\n"
-     << "%va = tile.view %pa[] : !llvm.ptr<1> to " << a << "\n"
-     << "%vb = tile.view %pb[] : !llvm.ptr<1> to " << b << "\n"
-     << "%vc = tile.view %pc[] : !llvm.ptr<1> to " << c << "\n"
+     << "%acc = fusion_tile.splat %z : " << p.accumulator << " -> " << tileC
+     << "\n"
+     << "%va = fusion_tile.view %pa[] : !llvm.ptr<1> to " << a << "\n"
+     << "%vb = fusion_tile.view %pb[] : !llvm.ptr<1> to " << b << "\n"
+     << "%vc = fusion_tile.view %pc[] : !llvm.ptr<1> to " << c << "\n"
      << "%id = gpu.block_id x\n";
   int64_t tileCount = rows * columns * p.batch;
   if (p.walk) {
@@ -173,8 +176,9 @@ std::string programOf(const Problem &p) {
      << "%i = arith.muli %im, %tm : index\n"
      << "%j = arith.muli %jn, %tn : index\n";
   if (p.stored)
-    os << "%vs = tile.view %ps[] : !llvm.ptr<1> to " << s << "\n"
-       << "%scale = tile.load %vs[affine_map<(a)[s] -> (a + s)>] (%j) checked ["
+    os << "%vs = fusion_tile.view %ps[] : !llvm.ptr<1> to " << s << "\n"
+       << "%scale = fusion_tile.load %vs[affine_map<(a)[s] -> (a + s)>] (%j) "
+          "checked ["
        << (edgeN ? "true" : "false") << "] : " << s << " -> tensor<" << p.tileN
        << "x" << p.typeOfB() << ">\n";
   if (p.nest) {
@@ -189,9 +193,9 @@ std::string programOf(const Problem &p) {
     os << "%r = scf.for %k = %zero to %end step %tk iter_args(%s = %acc) -> ("
        << tileC << ") {\n";
   }
-  os << "%x = tile.load %va[" << map(p.aIsKxM) << "] (%batch, %i, %k) "
+  os << "%x = fusion_tile.load %va[" << map(p.aIsKxM) << "] (%batch, %i, %k) "
      << checked(edgeM, edgeK, p.aIsKxM) << " : " << a << " -> " << tileA << "\n"
-     << "%y" << (p.stored ? "raw" : "") << " = tile.load %vb["
+     << "%y" << (p.stored ? "raw" : "") << " = fusion_tile.load %vb["
      << (p.packed
              ? "affine_map<(i, k)[b, r, s] -> (b, i + r, (k + s) floordiv 2)>"
              : map(p.bIsKxN))
@@ -200,12 +204,14 @@ std::string programOf(const Problem &p) {
   std::string shape = llvm::formatv("{0}x{1}", p.tileN, p.tileK);
   if (p.packed)
     os << "%bits = arith.extui %yraw : " << loadedB << " to tensor<" << shape
-       << "xi32>\n%at = tile.index affine_map<(i, k)[s] -> (28 - ((k + s) mod "
+       << "xi32>\n%at = fusion_tile.index affine_map<(i, k)[s] -> (28 - ((k + "
+          "s) mod "
           "2) * 4)> (%k) : tensor<"
        << shape << "xindex>\n%left = arith.index_cast %at : tensor<" << shape
        << "xindex> to tensor<" << shape
        << "xi32>\n%high = arith.shli %bits, %left : tensor<" << shape
-       << "xi32>\n%n28 = arith.constant 28 : i32\n%right = tile.splat %n28 : "
+       << "xi32>\n%n28 = arith.constant 28 : i32\n%right = fusion_tile.splat "
+          "%n28 : "
           "i32 -> tensor<"
        << shape << "xi32>\n%low = arith.shrsi %high, %right : tensor<" << shape
        << "xi32>\n%single = arith.sitofp %low : tensor<" << shape
@@ -215,17 +221,17 @@ std::string programOf(const Problem &p) {
   else if (p.stored)
     os << "%wide = arith.sitofp %yraw : " << loadedB << " to " << tileB << "\n";
   if (p.stored)
-    os << "%factor = tile.broadcast %scale dims [0] : tensor<" << p.tileN << "x"
-       << p.typeOfB() << "> -> " << tileB << "\n"
+    os << "%factor = fusion_tile.broadcast %scale dims [0] : tensor<" << p.tileN
+       << "x" << p.typeOfB() << "> -> " << tileB << "\n"
        << "%y = arith.mulf %wide, %factor : " << tileB << "\n";
-  os << "%d = tile.dot %x, %y, %s " << (p.tf32 ? "tf32 " : "") << ": " << tileA
-     << ", " << tileB << " -> " << tileC << "\n"
+  os << "%d = fusion_tile.dot %x, %y, %s " << (p.tf32 ? "tf32 " : "") << ": "
+     << tileA << ", " << tileB << " -> " << tileC << "\n"
      << "scf.yield %d : " << tileC << "\n}\n";
   if (p.nest)
     os << "scf.yield %r1 : " << tileC << "\n}\n";
-  os << "tile.store %r, %vc[" << map(false) << "] (%batch, %i, %j) "
+  os << "fusion_tile.store %r, %vc[" << map(false) << "] (%batch, %i, %j) "
      << checked(edgeM, edgeN, false) << " : " << tileC << ", " << c << "\n"
-     << (p.walk ? "}\n" : "") << "tile.return\n}\n";
+     << (p.walk ? "}\n" : "") << "fusion_tile.return\n}\n";
   return text;
 }
 
@@ -246,7 +252,8 @@ std::string compile(const std::string &text, StringRef chip) {
     return {};
   std::string ptx;
   module->walk([&](gpu::GPUModuleOp kernels) {
-    ptx = cast<StringAttr>(kernels->getDiscardableAttr("tile.ptx")).str();
+    ptx =
+        cast<StringAttr>(kernels->getDiscardableAttr("fusion_tile.ptx")).str();
   });
   return ptx;
 }

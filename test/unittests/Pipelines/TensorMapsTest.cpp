@@ -47,7 +47,7 @@ module {
     }
     return %y : tensor<?x64xbf16>
   }
-  gpu.module @k attributes {tile.ptx = "ptx"} {
+  gpu.module @k attributes {fusion_tile.ptx = "ptx"} {
     llvm.func @k(
         %x: !llvm.ptr<1>, %y: !llvm.ptr<1>, %m: i64,
         %a: !llvm.ptr {llvm.byval = !llvm.array<128 x i8>,
@@ -55,10 +55,10 @@ module {
         %b: !llvm.ptr {llvm.byval = !llvm.array<128 x i8>,
                        llvm.align = 64 : i64, nvvm.grid_constant})
         attributes {nvvm.kernel, nvvm.reqntid = array<i32: 160, 1, 1>,
-                    tile.cluster = 2 : i64, tile.shared_bytes = 1024 : i64,
-                    tile.size_arguments = array<i64: 0>,
-                    tile.grid = affine_map<()[m] -> (m ceildiv 64 * 2)>,
-                    tile.tensor_maps = [)" +
+                    fusion_tile.cluster = 2 : i64, fusion_tile.shared_bytes = 1024 : i64,
+                    fusion_tile.size_arguments = array<i64: 0>,
+                    fusion_tile.grid = affine_map<()[m] -> (m ceildiv 64 * 2)>,
+                    fusion_tile.tensor_maps = [)" +
                        maps + R"(]} {
       llvm.return
     }

@@ -59,9 +59,9 @@ TEST(ErrorCodesTest, TakesMessagesApart) {
 
   // MLIR's prefix of an operation, and no remedy.
   CodedMessage op =
-      parseMessage("'tile.part' op FUS-3308: the part moves elements");
+      parseMessage("'fusion_tile.part' op FUS-3308: the part moves elements");
   EXPECT_EQ(op.number, 3308);
-  EXPECT_EQ(op.cause, "'tile.part' op the part moves elements");
+  EXPECT_EQ(op.cause, "'fusion_tile.part' op the part moves elements");
   EXPECT_EQ(op.remedy, findCode(3308)->remedy);
 
   CodedMessage none = parseMessage("expected ')'");

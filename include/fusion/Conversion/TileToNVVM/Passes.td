@@ -14,7 +14,7 @@ include "mlir/Pass/PassBase.td"
 def TileToNVVMPass : Pass<"fusion-convert-tile-to-nvvm", "ModuleOp"> {
   let summary = "Distributes tile programs over threads";
   let description = [{
-    Replaces every `tile.program` by an `llvm.func` kernel in the `gpu.module`
+    Replaces every `fusion_tile.program` by an `llvm.func` kernel in the `gpu.module`
     named `kernels`, in which a tile is the vector of the elements that one
     thread holds. Nothing is decided here: the layouts say which elements those
     are.

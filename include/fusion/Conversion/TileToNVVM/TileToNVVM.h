@@ -87,7 +87,7 @@ public:
   virtual void populateLowerings(LoweringSet &lowerings) const = 0;
 };
 
-/// Replaces every `tile.program` of `module` by a kernel.
+/// Replaces every `fusion_tile.program` of `module` by a kernel.
 LogicalResult convertTileToNVVM(ModuleOp module, const LoweringSet &lowerings);
 
 } // namespace mlir::fusion

@@ -93,7 +93,7 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
 
     `stages`, of a dimension that the kernel walks and reduces, is the number of its
     chunks in flight or in use at once: threads copy what they load of it so many
-    less one ahead into shared memory (`tile-pipeline-loads`).
+    less one ahead into shared memory (`fusion-tile-pipeline-loads`).
 
     `limited`, of a `sequential` dimension, says that a block leaves out the chunks
     of it at both ends in which a mask of positions, causal or of a window, leaves

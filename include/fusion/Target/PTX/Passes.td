@@ -20,7 +20,7 @@ def EmitPTXPass : Pass<"fusion-target-emit-ptx", "::mlir::gpu::GPUModuleOp"> {
   let description = [{
     Input: gpu.modules that hold only the LLVM dialect and NVVM operations.
     Output: the same modules, each with its PTX text in the attribute
-    `tile.ptx`. The module's body is not changed. With `print` the text goes
+    `fusion_tile.ptx`. The module's body is not changed. With `print` the text goes
     to standard output as well; with `assemble` ptxas, where there is one, must
     accept the text, and one comment line a kernel with its resources follows
     the printed text.
@@ -28,7 +28,7 @@ def EmitPTXPass : Pass<"fusion-target-emit-ptx", "::mlir::gpu::GPUModuleOp"> {
     ```mlir
     gpu.module @m { llvm.func @k() attributes {nvvm.kernel} { llvm.return } }
       ==>
-    gpu.module @m attributes {tile.ptx = "...entry k()..."} { ... }
+    gpu.module @m attributes {fusion_tile.ptx = "...entry k()..."} { ... }
     ```
   }];
   let options = [

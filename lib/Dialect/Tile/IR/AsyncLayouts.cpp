@@ -15,7 +15,7 @@
 #include "fusion/Dialect/Tile/IR/AsyncLayouts.h"
 #include "llvm/Support/MathExtras.h"
 
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
@@ -26,7 +26,8 @@ static constexpr unsigned kCoreRowBits = 3;
 /// Bytes of a row of a core matrix.
 static constexpr int64_t kChunkBytes = 16;
 
-uint64_t mlir::tile::swizzleAddress(uint64_t address, TmaSwizzle swizzle) {
+uint64_t mlir::fusion::tile::swizzleAddress(uint64_t address,
+                                            TmaSwizzle swizzle) {
   unsigned chunkBits = static_cast<unsigned>(swizzle);
   return address ^
          (address >> 3 & (llvm::maskTrailingOnes<uint64_t>(chunkBits) << 4));
@@ -37,8 +38,9 @@ uint64_t mlir::tile::swizzleAddress(uint64_t address, TmaSwizzle swizzle) {
 //===----------------------------------------------------------------------===//
 
 std::optional<SmallVector<CopyBox, 4>>
-mlir::tile::getCopyBoxes(const SharedLayout &buffer, ArrayRef<int64_t> box,
-                         ArrayRef<int64_t> dims, TmaSwizzle swizzle) {
+mlir::fusion::tile::getCopyBoxes(const SharedLayout &buffer,
+                                 ArrayRef<int64_t> box, ArrayRef<int64_t> dims,
+                                 TmaSwizzle swizzle) {
   // With a swizzle, rows lie one span apart even when they are narrower.
   int64_t rowBytes = box.back() * buffer.elementBytes();
   if (swizzle != TmaSwizzle::None && rowBytes != getSwizzleSpan(swizzle))
@@ -78,8 +80,8 @@ mlir::tile::getCopyBoxes(const SharedLayout &buffer, ArrayRef<int64_t> box,
   }
 }
 
-std::optional<DealtBoxes> mlir::tile::dealBoxes(ArrayRef<CopyBox> boxes,
-                                                int64_t blocks) {
+std::optional<DealtBoxes> mlir::fusion::tile::dealBoxes(ArrayRef<CopyBox> boxes,
+                                                        int64_t blocks) {
   if (boxes.empty() || boxes.size() % blocks != 0)
     return std::nullopt;
   size_t each = boxes.size() / blocks;
@@ -151,7 +153,8 @@ private:
 static constexpr int64_t kMaxDescriptorOffset = ((1 << 14) - 1) * kChunkBytes;
 
 std::optional<MatrixDescriptor>
-mlir::tile::getMatrixDescriptor(const SharedLayout &buffer, int64_t rows) {
+mlir::fusion::tile::getMatrixDescriptor(const SharedLayout &buffer,
+                                        int64_t rows) {
   int64_t bytes = buffer.elementBytes();
   if (buffer.rank() != 2 || bytes > 4 || buffer.shape()[0] < rows ||
       buffer.shape()[1] * bytes < kDepthBytes)
@@ -201,9 +204,9 @@ mlir::tile::getMatrixDescriptor(const SharedLayout &buffer, int64_t rows) {
   return std::nullopt;
 }
 
-int64_t mlir::tile::getOperandOffset(const SharedLayout &buffer,
-                                     const MatrixDescriptor &descriptor,
-                                     int64_t row, int64_t k) {
+int64_t mlir::fusion::tile::getOperandOffset(const SharedLayout &buffer,
+                                             const MatrixDescriptor &descriptor,
+                                             int64_t row, int64_t k) {
   return swizzleAddress(buffer.offsetOf({int32_t(row), int32_t(k)}),
                         descriptor.swizzle);
 }

@@ -15,7 +15,7 @@
 #include "llvm/Support/MathExtras.h"
 #include <cassert>
 
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 
 /// The highest set bit of a vector that is not zero, alone.
 static uint64_t leadingBit(uint64_t vector) { return llvm::bit_floor(vector); }

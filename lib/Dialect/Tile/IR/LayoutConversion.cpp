@@ -14,11 +14,12 @@
 #include "fusion/Dialect/Tile/IR/LayoutConversion.h"
 #include <cassert>
 
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-llvm::StringRef mlir::tile::stringifyConversionKind(ConversionKind kind) {
+llvm::StringRef
+mlir::fusion::tile::stringifyConversionKind(ConversionKind kind) {
   switch (kind) {
   case ConversionKind::Noop:
     return "noop";
@@ -49,8 +50,9 @@ static BitSpan spanOf(const LinearLayout &layout, ArrayRef<HwDim> dims) {
   return span;
 }
 
-std::optional<RegisterMap> mlir::tile::getRegisterMap(const LinearLayout &src,
-                                                      const LinearLayout &dst) {
+std::optional<RegisterMap>
+mlir::fusion::tile::getRegisterMap(const LinearLayout &src,
+                                   const LinearLayout &dst) {
   assert(src.shape() == dst.shape() && "layouts of different tensors");
   // Register numbers are constants of the program, so a register may not
   // depend on the thread: the thread's share of the element must be equal.
@@ -68,8 +70,8 @@ std::optional<RegisterMap> mlir::tile::getRegisterMap(const LinearLayout &src,
   return map;
 }
 
-bool mlir::tile::isWithinWarp(const LinearLayout &src,
-                              const LinearLayout &dst) {
+bool mlir::fusion::tile::isWithinWarp(const LinearLayout &src,
+                                      const LinearLayout &dst) {
   assert(src.shape() == dst.shape() && "layouts of different tensors");
   if (!sameThreads(src, dst))
     return false;
@@ -86,8 +88,9 @@ bool mlir::tile::isWithinWarp(const LinearLayout &src,
   return true;
 }
 
-std::optional<ShufflePlan> mlir::tile::getShufflePlan(const LinearLayout &src,
-                                                      const LinearLayout &dst) {
+std::optional<ShufflePlan>
+mlir::fusion::tile::getShufflePlan(const LinearLayout &src,
+                                   const LinearLayout &dst) {
   assert(src.shape() == dst.shape() && "layouts of different tensors");
   if (!sameThreads(src, dst) ||
       src.linearBases(HwDim::Block) != dst.linearBases(HwDim::Block))
@@ -139,8 +142,8 @@ static uint64_t permuteBits(uint64_t vector, ArrayRef<unsigned> places) {
 }
 
 std::optional<BitShufflePlan>
-mlir::tile::getBitShufflePlan(const LinearLayout &src,
-                              const LinearLayout &dst) {
+mlir::fusion::tile::getBitShufflePlan(const LinearLayout &src,
+                                      const LinearLayout &dst) {
   assert(src.shape() == dst.shape() && "layouts of different tensors");
   if (!sameThreads(src, dst) ||
       src.linearBases(HwDim::Block) != dst.linearBases(HwDim::Block))
@@ -205,8 +208,8 @@ mlir::tile::getBitShufflePlan(const LinearLayout &src,
   return plan;
 }
 
-ConversionKind mlir::tile::classifyConversion(const LinearLayout &src,
-                                              const LinearLayout &dst) {
+ConversionKind mlir::fusion::tile::classifyConversion(const LinearLayout &src,
+                                                      const LinearLayout &dst) {
   assert(src.shape() == dst.shape() && "layouts of different tensors");
   if (isNoop(src, dst))
     return ConversionKind::Noop;
@@ -231,8 +234,8 @@ ConversionKind mlir::tile::classifyConversion(const LinearLayout &src,
 }
 
 std::optional<ExchangePlan>
-mlir::tile::getExchangePlan(const LinearLayout &layout, unsigned dim,
-                            int64_t mask) {
+mlir::fusion::tile::getExchangePlan(const LinearLayout &layout, unsigned dim,
+                                    int64_t mask) {
   Coords step(layout.rank(), 0);
   step[dim] = mask;
   // Registers first in the span, so that the own lane wins where it can.
@@ -244,8 +247,8 @@ mlir::tile::getExchangePlan(const LinearLayout &layout, unsigned dim,
                       unsigned(*from >> layout.numBits(HwDim::Register))};
 }
 
-LinearLayout mlir::tile::getExchangeLayout(const LinearLayout &layout,
-                                           unsigned dim, int64_t mask) {
+LinearLayout mlir::fusion::tile::getExchangeLayout(const LinearLayout &layout,
+                                                   unsigned dim, int64_t mask) {
   SmallVector<BitTarget> regs, left;
   for (unsigned i = layout.rank(); i-- > 0;)
     for (unsigned bit = 0; bit != layout.dimLog2(i); ++bit) {
@@ -266,9 +269,9 @@ LinearLayout mlir::tile::getExchangeLayout(const LinearLayout &layout,
 }
 
 std::optional<RegisterMap>
-mlir::tile::getBroadcastRegisterMap(const LinearLayout &child,
-                                    const LinearLayout &parent,
-                                    ArrayRef<unsigned> keptDims) {
+mlir::fusion::tile::getBroadcastRegisterMap(const LinearLayout &child,
+                                            const LinearLayout &parent,
+                                            ArrayRef<unsigned> keptDims) {
   assert(child.rank() == keptDims.size() && "one parent dim per child dim");
   // The child's coordinates along extents that broadcast carry nothing: compare
   // the rest, with those dimensions dropped on both sides.
@@ -303,20 +306,21 @@ static LinearLayout divideDim(const LinearLayout &layout, unsigned dim,
                                   groups[3]);
 }
 
-LinearLayout mlir::tile::getRepeatedLayout(const LinearLayout &layout,
-                                           unsigned dim, unsigned log2Factor) {
+LinearLayout mlir::fusion::tile::getRepeatedLayout(const LinearLayout &layout,
+                                                   unsigned dim,
+                                                   unsigned log2Factor) {
   return divideDim(layout, dim, log2Factor).mergeRegisters();
 }
 
 std::optional<RegisterMap>
-mlir::tile::getRepeatRegisterMap(const LinearLayout &source,
-                                 const LinearLayout &layout, unsigned dim,
-                                 unsigned log2Factor) {
+mlir::fusion::tile::getRepeatRegisterMap(const LinearLayout &source,
+                                         const LinearLayout &layout,
+                                         unsigned dim, unsigned log2Factor) {
   return getRegisterMap(source, divideDim(layout, dim, log2Factor));
 }
 
 std::optional<ReductionBits>
-mlir::tile::getReductionBits(const LinearLayout &layout, unsigned dim) {
+mlir::fusion::tile::getReductionBits(const LinearLayout &layout, unsigned dim) {
   uint64_t along = layout.dimMask(dim);
   ReductionBits result;
   unsigned *masks[kNumHwDims] = {&result.regMask, &result.laneMask,
@@ -332,9 +336,8 @@ mlir::tile::getReductionBits(const LinearLayout &layout, unsigned dim) {
   return result;
 }
 
-SmallVector<RegisterMap, 4>
-mlir::tile::getReductionRegisterGroups(const LinearLayout &layout, unsigned dim,
-                                       const ReductionBits &bits) {
+SmallVector<RegisterMap, 4> mlir::fusion::tile::getReductionRegisterGroups(
+    const LinearLayout &layout, unsigned dim, const ReductionBits &bits) {
   SmallVector<unsigned, 4> kept;
   for (unsigned i = 0; i != layout.rank(); ++i)
     if (i != dim)
@@ -360,8 +363,8 @@ mlir::tile::getReductionRegisterGroups(const LinearLayout &layout, unsigned dim,
   return groups;
 }
 
-std::optional<ScanPlan> mlir::tile::getScanPlan(const LinearLayout &layout,
-                                                unsigned dim) {
+std::optional<ScanPlan>
+mlir::fusion::tile::getScanPlan(const LinearLayout &layout, unsigned dim) {
   std::optional<SmallVector<HwBit, 16>> steps = getBitsAlong(layout, dim);
   if (!steps)
     return std::nullopt;
@@ -387,8 +390,8 @@ std::optional<ScanPlan> mlir::tile::getScanPlan(const LinearLayout &layout,
   return rest.empty() ? std::optional(plan) : std::nullopt;
 }
 
-LinearLayout mlir::tile::getLayoutInLanes(const LinearLayout &outer,
-                                          unsigned dim, int64_t size) {
+LinearLayout mlir::fusion::tile::getLayoutInLanes(const LinearLayout &outer,
+                                                  unsigned dim, int64_t size) {
   SmallVector<int64_t, 4> shape = outer.shape();
   shape.insert(shape.begin() + dim, size);
   SmallVector<Coords, 8> bases[kNumHwDims];

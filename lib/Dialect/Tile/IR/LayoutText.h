@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <string>
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// A cursor over text. Each function returns whether it succeeded; the reason
 /// of a failure goes to `error`, if given, with its column.
@@ -93,6 +93,6 @@ private:
   std::string *error;
 };
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_LIB_DIALECT_TILE_IR_LAYOUTTEXT_H

@@ -17,11 +17,11 @@
 #include <cassert>
 #include <numeric>
 
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-llvm::StringRef mlir::tile::stringifyHwDim(HwDim dim) {
+llvm::StringRef mlir::fusion::tile::stringifyHwDim(HwDim dim) {
   switch (dim) {
   case HwDim::Register:
     return "reg";
@@ -92,7 +92,8 @@ Coords LinearLayout::delinearize(uint64_t element) const {
   return coords;
 }
 
-uint64_t mlir::tile::packHwIndex(const LinearLayout &layout, HwIndex index) {
+uint64_t mlir::fusion::tile::packHwIndex(const LinearLayout &layout,
+                                         HwIndex index) {
   assert(index.reg < layout.numRegs() && index.lane < layout.numLanes() &&
          index.warp < layout.numWarps() &&
          index.block < layout.size(HwDim::Block) &&
@@ -102,7 +103,8 @@ uint64_t mlir::tile::packHwIndex(const LinearLayout &layout, HwIndex index) {
          uint64_t(index.block) << getFirstBit(layout, HwDim::Block);
 }
 
-HwIndex mlir::tile::unpackHwIndex(const LinearLayout &layout, uint64_t packed) {
+HwIndex mlir::fusion::tile::unpackHwIndex(const LinearLayout &layout,
+                                          uint64_t packed) {
   auto field = [&](HwDim dim) {
     return unsigned(packed >> getFirstBit(layout, dim)) &
            (layout.size(dim) - 1);
@@ -137,7 +139,8 @@ unsigned LinearLayout::freeMask(HwDim dim) const {
 }
 
 SmallVector<unsigned, 4>
-mlir::tile::getVectorRegisterBits(const LinearLayout &layout, unsigned dim) {
+mlir::fusion::tile::getVectorRegisterBits(const LinearLayout &layout,
+                                          unsigned dim) {
   SmallVector<unsigned, 4> result;
   unsigned offset = layout.dimOffset(dim);
   for (unsigned i = 0; i != layout.dimLog2(dim); ++i) {
@@ -160,8 +163,8 @@ mlir::tile::getVectorRegisterBits(const LinearLayout &layout, unsigned dim) {
   return result;
 }
 
-unsigned mlir::tile::getRegisterVectorWidth(const LinearLayout &layout,
-                                            unsigned dim) {
+unsigned mlir::fusion::tile::getRegisterVectorWidth(const LinearLayout &layout,
+                                                    unsigned dim) {
   unsigned log2 = 0;
   for (unsigned bit : getVectorRegisterBits(layout, dim)) {
     if (bit != log2)
@@ -172,7 +175,8 @@ unsigned mlir::tile::getRegisterVectorWidth(const LinearLayout &layout,
 }
 
 SmallVector<unsigned, 8>
-mlir::tile::getRegisterBitsAlong(const LinearLayout &layout, unsigned dim) {
+mlir::fusion::tile::getRegisterBitsAlong(const LinearLayout &layout,
+                                         unsigned dim) {
   uint64_t mask = layout.dimMask(dim);
   ArrayRef<uint64_t> regs = layout.linearBases(HwDim::Register);
   SmallVector<unsigned, 8> result;
@@ -186,7 +190,7 @@ mlir::tile::getRegisterBitsAlong(const LinearLayout &layout, unsigned dim) {
 }
 
 std::optional<SmallVector<HwBit, 16>>
-mlir::tile::getBitsAlong(const LinearLayout &layout, unsigned dim) {
+mlir::fusion::tile::getBitsAlong(const LinearLayout &layout, unsigned dim) {
   SmallVector<HwBit, 16> result;
   unsigned offset = layout.dimOffset(dim);
   for (unsigned i = 0; i != layout.dimLog2(dim); ++i) {
@@ -319,7 +323,7 @@ LinearLayout LinearLayout::permuteRegisterBits(ArrayRef<unsigned> perm) const {
   return result;
 }
 
-llvm::hash_code mlir::tile::hash_value(const LinearLayout &layout) {
+llvm::hash_code mlir::fusion::tile::hash_value(const LinearLayout &layout) {
   return llvm::hash_combine(llvm::hash_combine_range(layout.log2Shape),
                             llvm::hash_combine_range(layout.bits),
                             llvm::hash_combine_range(layout.bases));

@@ -18,7 +18,7 @@
 #include <cassert>
 #include <numeric>
 
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::Twine;
@@ -156,11 +156,10 @@ private:
 };
 } // namespace
 
-LinearLayout mlir::tile::getBlockedLayout(ArrayRef<int64_t> shape,
-                                          ArrayRef<unsigned> order, int64_t vec,
-                                          unsigned numLanes, unsigned numWarps,
-                                          ArrayRef<int64_t> lanesPerDim,
-                                          ArrayRef<int64_t> warpsPerDim) {
+LinearLayout mlir::fusion::tile::getBlockedLayout(
+    ArrayRef<int64_t> shape, ArrayRef<unsigned> order, int64_t vec,
+    unsigned numLanes, unsigned numWarps, ArrayRef<int64_t> lanesPerDim,
+    ArrayRef<int64_t> warpsPerDim) {
   SmallVector<int64_t, 4> perThread(shape.size(), 1);
   if (!order.empty())
     perThread[order[0]] = vec;
@@ -168,7 +167,7 @@ LinearLayout mlir::tile::getBlockedLayout(ArrayRef<int64_t> shape,
                               lanesPerDim, warpsPerDim);
 }
 
-LinearLayout mlir::tile::getBlockedTileLayout(
+LinearLayout mlir::fusion::tile::getBlockedTileLayout(
     ArrayRef<int64_t> shape, ArrayRef<unsigned> order,
     ArrayRef<int64_t> perThread, unsigned numLanes, unsigned numWarps,
     ArrayRef<int64_t> lanesPerDim, ArrayRef<int64_t> warpsPerDim) {
@@ -233,7 +232,7 @@ LinearLayout LinearLayout::extendTo(ArrayRef<int64_t> newShape,
 // Fragments of the matrix instructions (PTX ISA, matrix fragments)
 //===----------------------------------------------------------------------===//
 
-LinearLayout mlir::tile::getMmaM64NAccumulatorLayout(int64_t n) {
+LinearLayout mlir::fusion::tile::getMmaM64NAccumulatorLayout(int64_t n) {
   assert(llvm::isPowerOf2_64(n) && n >= 8 && n <= 256 &&
          "n is a power of two in [8, 256]");
   SmallVector<BitTarget, 8> regs = {{1, 0}, {0, 3}};
@@ -255,8 +254,8 @@ static std::optional<unsigned> warpgroupsAlongRows(int64_t rows,
 }
 
 std::optional<LinearLayout>
-mlir::tile::getWgmmaAccumulatorLayout(ArrayRef<int64_t> shape,
-                                      unsigned numWarps, bool swapped) {
+mlir::fusion::tile::getWgmmaAccumulatorLayout(ArrayRef<int64_t> shape,
+                                              unsigned numWarps, bool swapped) {
   constexpr int64_t kMinColumns = 8, kMaxColumns = 256;
   if (shape.size() != 2)
     return std::nullopt;
@@ -284,9 +283,8 @@ mlir::tile::getWgmmaAccumulatorLayout(ArrayRef<int64_t> shape,
   return block.extendTo(shape, {rowDim, columnDim}, warps);
 }
 
-std::optional<LinearLayout>
-mlir::tile::getWgmmaOperandALayout(ArrayRef<int64_t> shape,
-                                   unsigned elementBytes, unsigned numWarps) {
+std::optional<LinearLayout> mlir::fusion::tile::getWgmmaOperandALayout(
+    ArrayRef<int64_t> shape, unsigned elementBytes, unsigned numWarps) {
   if (shape.size() != 2)
     return std::nullopt;
   std::optional<unsigned> alongRows = warpgroupsAlongRows(shape[0], numWarps);
@@ -307,17 +305,17 @@ mlir::tile::getWgmmaOperandALayout(ArrayRef<int64_t> shape,
   return block.extendTo(shape, {1, 0}, {numWarps / 4, 1});
 }
 
-LinearLayout mlir::tile::getMma16816AccumulatorLayout() {
+LinearLayout mlir::fusion::tile::getMma16816AccumulatorLayout() {
   return LinearLayout::fromBits({16, 8}, {{1, 0}, {0, 3}},
                                 {{1, 1}, {1, 2}, {0, 0}, {0, 1}, {0, 2}}, {});
 }
 
-LinearLayout mlir::tile::getMma16816OperandALayout() {
+LinearLayout mlir::fusion::tile::getMma16816OperandALayout() {
   return LinearLayout::fromBits({16, 16}, {{1, 0}, {0, 3}, {1, 3}},
                                 {{1, 1}, {1, 2}, {0, 0}, {0, 1}, {0, 2}}, {});
 }
 
-LinearLayout mlir::tile::getMma16816OperandBLayout() {
+LinearLayout mlir::fusion::tile::getMma16816OperandBLayout() {
   return LinearLayout::fromBits({16, 8}, {{0, 0}, {0, 3}},
                                 {{0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}}, {});
 }

@@ -14,7 +14,7 @@
 #include "fusion/Dialect/Tile/IR/LinearLayout.h"
 #include "llvm/ADT/STLExtras.h"
 
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 using llvm::SmallVector;
 using llvm::SmallVectorImpl;
 using llvm::StringRef;
@@ -70,8 +70,8 @@ static bool parseBases(LayoutTextCursor &cursor,
   });
 }
 
-std::optional<LinearLayout> mlir::tile::parseLinearLayout(StringRef text,
-                                                          std::string *error) {
+std::optional<LinearLayout>
+mlir::fusion::tile::parseLinearLayout(StringRef text, std::string *error) {
   LayoutTextCursor cursor(text, error);
   SmallVector<Coords, 8> groups[kNumHwDims];
   SmallVector<int64_t, 4> shape;

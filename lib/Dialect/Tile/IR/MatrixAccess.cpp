@@ -16,7 +16,7 @@
 #include "llvm/Support/MathExtras.h"
 #include <cassert>
 
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
@@ -36,8 +36,8 @@ static SmallVector<uint64_t> offsetsOf(const LinearLayout &layout,
 static bool isRow(uint64_t offset) { return offset % kRowBytes == 0; }
 
 std::optional<MatrixAccess>
-mlir::tile::getMatrixAccess(const LinearLayout &layout,
-                            const SharedLayout &shared) {
+mlir::fusion::tile::getMatrixAccess(const LinearLayout &layout,
+                                    const SharedLayout &shared) {
   assert(layout.shape() == shared.shape() && "layouts of different tiles");
   unsigned bytes = shared.elementBytes();
   if (layout.numBits(HwDim::Block) != 0 ||
@@ -129,8 +129,8 @@ mlir::tile::getMatrixAccess(const LinearLayout &layout,
 }
 
 std::optional<SharedLayout>
-mlir::tile::getChunkedBuffer(ArrayRef<int64_t> shape, unsigned elementBytes,
-                             unsigned fastest) {
+mlir::fusion::tile::getChunkedBuffer(ArrayRef<int64_t> shape,
+                                     unsigned elementBytes, unsigned fastest) {
   assert(shape.size() == 2 && fastest < 2 && "a matrix");
   int64_t bytes = shape[fastest] * elementBytes;
   if (bytes < kRowBytes)

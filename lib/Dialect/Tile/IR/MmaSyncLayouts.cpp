@@ -18,7 +18,7 @@
 #include <algorithm>
 #include <cassert>
 
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
@@ -101,9 +101,9 @@ static LinearLayout repeatForParts(const LinearLayout &part, int64_t parts) {
 }
 
 std::optional<LinearLayout>
-mlir::tile::mmaSyncAccumulator(ArrayRef<int64_t> shape, unsigned numWarps,
-                               unsigned operandBits, bool swapped,
-                               unsigned log2RowRun) {
+mlir::fusion::tile::mmaSyncAccumulator(ArrayRef<int64_t> shape,
+                                       unsigned numWarps, unsigned operandBits,
+                                       bool swapped, unsigned log2RowRun) {
   if (shape.size() == 3) {
     if (shape[0] > numWarps)
       return std::nullopt;
@@ -155,14 +155,13 @@ mlir::tile::mmaSyncAccumulator(ArrayRef<int64_t> shape, unsigned numWarps,
   return LinearLayout::fromBits(shape, regs, lanes, warps);
 }
 
-bool mlir::tile::isMmaSyncSwapped(const LinearLayout &accumulator) {
+bool mlir::fusion::tile::isMmaSyncSwapped(const LinearLayout &accumulator) {
   return accumulator.basis(HwDim::Lane, 2)[accumulator.rank() - 1] != 0;
 }
 
-std::optional<LinearLayout>
-mlir::tile::mmaSyncOperand(unsigned dim, const LinearLayout &accumulator,
-                           int64_t depth, unsigned operandBits,
-                           unsigned log2Run) {
+std::optional<LinearLayout> mlir::fusion::tile::mmaSyncOperand(
+    unsigned dim, const LinearLayout &accumulator, int64_t depth,
+    unsigned operandBits, unsigned log2Run) {
   std::optional<MmaSyncShape> instruction = MmaSyncShape::get(operandBits);
   assert(instruction && accumulator.rank() >= 2 && "not from mma.sync");
   // Warps that share the depth have a part of it each.

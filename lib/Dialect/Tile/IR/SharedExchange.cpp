@@ -22,7 +22,7 @@
 #include <algorithm>
 #include <cassert>
 
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
@@ -339,9 +339,9 @@ std::optional<BitMatrix> BufferBuilder::build() {
 // The choice
 //===----------------------------------------------------------------------===//
 
-std::optional<SharedExchange>
-mlir::tile::planSharedExchange(const LinearLayout &src, const LinearLayout &dst,
-                               unsigned elementBytes, unsigned maxAccessBytes) {
+std::optional<SharedExchange> mlir::fusion::tile::planSharedExchange(
+    const LinearLayout &src, const LinearLayout &dst, unsigned elementBytes,
+    unsigned maxAccessBytes) {
   assert(src.shape() == dst.shape() && "layouts of different tiles");
   assert(llvm::isPowerOf2_32(elementBytes) && elementBytes <= kMaxAccessBytes &&
          "no such element");

@@ -17,7 +17,7 @@
 #include <cassert>
 #include <numeric>
 
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
@@ -162,7 +162,7 @@ bool SharedLayout::isTransposed(const SharedLayout &other) const {
   return true;
 }
 
-llvm::hash_code mlir::tile::hash_value(const SharedLayout &layout) {
+llvm::hash_code mlir::fusion::tile::hash_value(const SharedLayout &layout) {
   return llvm::hash_combine(
       llvm::hash_combine_range(layout.log2Shape), layout.log2Bytes,
       layout.baseAlignment,
@@ -184,8 +184,9 @@ static BitMatrix offsetsOf(const LinearLayout &layout,
 }
 
 std::optional<SharedAccess>
-mlir::tile::getSharedAccess(const LinearLayout &layout,
-                            const SharedLayout &shared, unsigned vecElements) {
+mlir::fusion::tile::getSharedAccess(const LinearLayout &layout,
+                                    const SharedLayout &shared,
+                                    unsigned vecElements) {
   assert(layout.shape() == shared.shape() && "layouts of different tiles");
   assert(llvm::isPowerOf2_32(vecElements) &&
          vecElements * shared.elementBytes() <= kMaxAccessBytes &&
@@ -235,8 +236,8 @@ mlir::tile::getSharedAccess(const LinearLayout &layout,
   return access;
 }
 
-unsigned mlir::tile::getWidestSharedVector(const LinearLayout &layout,
-                                           const SharedLayout &shared) {
+unsigned mlir::fusion::tile::getWidestSharedVector(const LinearLayout &layout,
+                                                   const SharedLayout &shared) {
   for (unsigned vec = kMaxAccessBytes / shared.elementBytes(); vec > 1;
        vec /= 2)
     if (getSharedAccess(layout, shared, vec))
@@ -244,9 +245,10 @@ unsigned mlir::tile::getWidestSharedVector(const LinearLayout &layout,
   return 1;
 }
 
-SharedAccessCost mlir::tile::getSharedAccessCost(const LinearLayout &layout,
-                                                 const SharedLayout &shared,
-                                                 unsigned vecElements) {
+SharedAccessCost
+mlir::fusion::tile::getSharedAccessCost(const LinearLayout &layout,
+                                        const SharedLayout &shared,
+                                        unsigned vecElements) {
   unsigned bytes =
       std::max(vecElements * shared.elementBytes(), kBankWordBytes);
   unsigned laneBits = layout.numBits(HwDim::Lane);

@@ -15,7 +15,7 @@
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::StringRef;

@@ -19,7 +19,8 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 //===----------------------------------------------------------------------===//
 // Types
@@ -314,7 +315,8 @@ LogicalResult MmaAsyncOp::verify() {
     return emitOpError("operands differ in element type");
   for (Operation *user : getResult().getUsers())
     if (!isa<MmaAsyncOp, MmaWaitOp>(user))
-      return emitOpError("a product in flight is read before tile.mma_wait");
+      return emitOpError(
+          "a product in flight is read before fusion_tile.mma_wait");
   return success();
 }
 
@@ -360,7 +362,7 @@ void SpecializeOp::print(OpAsmPrinter &printer) {
 LogicalResult SpecializeOp::verify() {
   auto program = (*this)->getParentOfType<ProgramOp>();
   if (!program)
-    return emitOpError("must stand in a tile.program");
+    return emitOpError("must stand in a fusion_tile.program");
   int64_t extra = program.getExtraWarps().value_or(0);
   int64_t groups = getGroups();
   if (groups < 1 || groups > 4)

@@ -22,7 +22,8 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 #include "fusion/Dialect/Tile/IR/TileDialect.cpp.inc"
 #include "fusion/Dialect/Tile/IR/TileEnums.cpp.inc"
@@ -189,7 +190,7 @@ void BufferType::print(AsmPrinter &printer) const {
 }
 
 //===----------------------------------------------------------------------===//
-// tile.program
+// fusion_tile.program
 //===----------------------------------------------------------------------===//
 
 void ProgramOp::build(OpBuilder &builder, OperationState &state, StringRef name,

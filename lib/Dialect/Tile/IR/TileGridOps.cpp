@@ -16,7 +16,7 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 
 LogicalResult ScratchOp::verify() {
   if (getBytes() == 0 || static_cast<int64_t>(getBytes()) < 0)

@@ -18,7 +18,8 @@
 #include <numeric>
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 Access Access::of(LoadOp load) {
   return {load.getView(),    load.getMap(),  load.getSymbols(),

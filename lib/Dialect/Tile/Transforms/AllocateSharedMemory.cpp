@@ -20,15 +20,16 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/MathExtras.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 #define GEN_PASS_DEF_ALLOCATESHAREDMEMORYPASS
 #include "fusion/Dialect/Tile/Transforms/Passes.h.inc"
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
-#define DEBUG_TYPE "tile-allocate-shared-memory"
+#define DEBUG_TYPE "fusion-tile-allocate-shared-memory"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 using fusion::SharedPiece;
 

@@ -17,7 +17,8 @@
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 FailureOr<TileWalk> tile::findTileWalk(const ContractionPlan &plan,
                                        std::string &whyNot) {

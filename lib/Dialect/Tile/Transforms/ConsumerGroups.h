@@ -19,7 +19,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// The loop over the tiles of a block and, outermost first, the loops of the
 /// contraction inside it.
@@ -45,6 +45,6 @@ FailureOr<TileWalk> findTileWalk(const ContractionPlan &plan,
 Value emitStagesOfTile(OpBuilder &builder, Location loc, const TileWalk &walk,
                        function_ref<Value(Value)> find);
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_LIB_DIALECT_TILE_TRANSFORMS_CONSUMERGROUPS_H

@@ -17,7 +17,8 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 namespace {
 /// Writes the region of the warps that hold tiles.

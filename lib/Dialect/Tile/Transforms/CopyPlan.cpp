@@ -18,7 +18,8 @@
 #include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 int64_t tile::getViewBits(LoadOp load) {
   constexpr int64_t kUnknown = int64_t(1) << 56;

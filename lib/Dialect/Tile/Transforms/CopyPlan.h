@@ -18,7 +18,7 @@
 
 #include <optional>
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// How the threads copy a tile.
 struct CopyPlan {
@@ -47,6 +47,6 @@ std::optional<CopyPlan> planCopy(LoadOp load, unsigned numWarps,
 /// one; none when threads share what they load, or as with planCopy().
 std::optional<CopyPlan> planOwnCopy(LoadOp load);
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_LIB_DIALECT_TILE_TRANSFORMS_COPYPLAN_H

@@ -21,7 +21,8 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 bool tile::hasMmaSync(Type a, Type b, Type accumulator) {
   if (fusion::isFloat8(a) && fusion::isFloat8(b))

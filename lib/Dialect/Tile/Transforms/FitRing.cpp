@@ -20,7 +20,7 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 
 static int64_t getTileBytes(Type tile) {
   Type element = getTileElementType(tile);

@@ -16,7 +16,8 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 /// Whether `outer` does nothing but run `inner` and compute scalars for it.
 static bool isPerfectNest(scf::ForOp outer, scf::ForOp inner) {

@@ -23,7 +23,8 @@
 #include <numeric>
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 //===----------------------------------------------------------------------===//
 // Index tiles

@@ -16,7 +16,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 /// Loads of more elements would take too many registers for too long.
 static constexpr int64_t kMaxElements = 128;

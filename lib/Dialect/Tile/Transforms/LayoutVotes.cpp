@@ -19,7 +19,8 @@
 #include "fusion/Support/Hardware.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 /// Bits of an access with which the lanes of a warp fill a cache line.
 static constexpr unsigned kWordBits =

@@ -15,7 +15,7 @@
 #include "LoopPipeliner.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 
 void LoopPipeliner::loadAhead(ArrayRef<LoadOp> loads) {
   std::optional<APInt> trips = loop.getStaticTripCount();

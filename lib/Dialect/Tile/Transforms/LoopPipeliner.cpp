@@ -17,7 +17,8 @@
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 /// Whether `op` divides by a number that is never zero, as flattened nests do.
 static bool isSafeDivision(Operation *op) {

@@ -36,7 +36,7 @@
 
 #include <vector>
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// Whether `value` can be computed for another iteration of `loop`: it depends
 /// on the induction variable and on what is known before the loop alone.
@@ -159,6 +159,6 @@ private:
   std::vector<Copied> copies;
 };
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_LIB_DIALECT_TILE_TRANSFORMS_LOOPPIPELINER_H

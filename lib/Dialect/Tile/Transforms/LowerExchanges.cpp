@@ -21,15 +21,16 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 #define GEN_PASS_DEF_LOWEREXCHANGESPASS
 #include "fusion/Dialect/Tile/Transforms/Passes.h.inc"
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
-#define DEBUG_TYPE "tile-lower-exchanges"
+#define DEBUG_TYPE "fusion-tile-lower-exchanges"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 /// Bytes of one element in shared memory.
 static unsigned elementBytes(Type type, int64_t indexBits) {
@@ -250,10 +251,11 @@ static LogicalResult splitReduction(ReduceOp op, int64_t indexBits,
 }
 
 /// A scan of `inputs` like `op`, of so many parts; 0: whole.
-static ScanOp createScan(OpBuilder &builder, ScanOp op, ValueRange inputs,
-                         ValueRange inits, TypeRange totals, int64_t parts,
-                         bool exclusive) {
-  auto scan = ScanOp::create(
+static tile::ScanOp createScan(OpBuilder &builder, tile::ScanOp op,
+                               ValueRange inputs, ValueRange inits,
+                               TypeRange totals, int64_t parts,
+                               bool exclusive) {
+  auto scan = tile::ScanOp::create(
       builder, op.getLoc(), inputs.getTypes(), totals, inputs, inits,
       op.getDimAttr(), parts ? builder.getI64IntegerAttr(parts) : IntegerAttr(),
       exclusive ? builder.getUnitAttr() : UnitAttr(), op.getReverseAttr(),
@@ -267,12 +269,12 @@ namespace {
 /// What each warp combines of the tiles of `scan`, in all warps; or what comes
 /// before the neighbours that a thread holds, in the block.
 struct WarpTotals {
-  ScanOp scan;
+  tile::ScanOp scan;
   SmallVector<Value> totals;
   SmallVector<Value> starts;
 
   /// `other` combines the same elements in the same order, later.
-  bool serves(ScanOp other) {
+  bool serves(tile::ScanOp other) {
     return scan->getBlock() == other->getBlock() &&
            scan.getInputs() == other.getInputs() &&
            scan.getDim() == other.getDim() &&
@@ -357,7 +359,7 @@ static LinearLayout getRunLayout(const LinearLayout &layout, unsigned dim,
 /// neighbours, and lanes and warps scan those, once for all. What comes before
 /// the neighbours stays `known` for another scan of the same elements, which
 /// has each of them to combine once more and nothing to exchange.
-static LogicalResult splitTotals(ScanOp op, const ScanPlan &plan,
+static LogicalResult splitTotals(tile::ScanOp op, const ScanPlan &plan,
                                  int64_t indexBits,
                                  SmallVectorImpl<WarpTotals> &known) {
   unsigned dim = op.getDim();
@@ -374,7 +376,7 @@ static LogicalResult splitTotals(ScanOp op, const ScanPlan &plan,
   };
   int64_t size = type.getDimSize(dim);
   SmallVector<Value> runs(op.getInputs()), starts(op.getInits());
-  ScanOp first;
+  tile::ScanOp first;
   if (plan.regBits != 0) {
     first = createScan(builder, op, runs, {},
                        typesOf(getRunLayout(layout, dim, plan.regBits)),
@@ -386,8 +388,8 @@ static LogicalResult splitTotals(ScanOp op, const ScanPlan &plan,
   if (plan.warpBits != 0) {
     parts = size >> plan.bitsOfWarp();
     ofParts = typesOf(getRepeatedLayout(layout, dim, plan.bitsOfWarp()));
-    ScanOp ofWarps = createScan(builder, op, runs, {}, ofParts, parts,
-                                /*exclusive=*/false);
+    tile::ScanOp ofWarps = createScan(builder, op, runs, {}, ofParts, parts,
+                                      /*exclusive=*/false);
     first = first ? first : ofWarps;
     LinearLayout gathered = getLayoutInLanes(layout.sliceDim(dim), dim, parts);
     SmallVector<Value> totals;
@@ -396,7 +398,7 @@ static LogicalResult splitTotals(ScanOp op, const ScanPlan &plan,
       if (!totals.back())
         return op.emitOpError("FUS-3202: no exchange of partial results");
     }
-    ScanOp ofTotals =
+    tile::ScanOp ofTotals =
         createScan(builder, op, totals, starts, op.getTotals().getTypes(),
                    /*parts=*/0, /*exclusive=*/true);
     for (auto [start, result, part] :
@@ -406,7 +408,7 @@ static LogicalResult splitTotals(ScanOp op, const ScanPlan &plan,
         .take_back(starts.size())
         .replaceAllUsesWith(ofTotals.getTotals());
   }
-  ScanOp ofRuns =
+  tile::ScanOp ofRuns =
       createScan(builder, op, runs, starts, ofParts, parts, /*exclusive=*/true);
   first = first ? first : ofRuns;
   if (plan.warpBits == 0)
@@ -420,7 +422,8 @@ static LogicalResult splitTotals(ScanOp op, const ScanPlan &plan,
 
 /// Continues the neighbours that threads hold from what comes before them in
 /// the block, `starts`, and before the block.
-static void continueRuns(ScanOp op, const ScanPlan &plan, ValueRange starts) {
+static void continueRuns(tile::ScanOp op, const ScanPlan &plan,
+                         ValueRange starts) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
   unsigned dim = op.getDim();
@@ -431,7 +434,7 @@ static void continueRuns(ScanOp op, const ScanPlan &plan, ValueRange starts) {
                             cast<RankedTensorType>(start.getType()), dim));
   SmallVector<Value> inits =
       combineTiles(builder, loc, op.getCombiner(), before, starts);
-  ScanOp runs = createScan(
+  tile::ScanOp runs = createScan(
       builder, op, op.getInputs(), inits, ValueRange(inits).getTypes(),
       type.getDimSize(dim) >> plan.regBits, op.getExclusive());
   runs.setInOrder(int64_t(1) << plan.regBits <= fusion::kMostInOrder);
@@ -449,7 +452,7 @@ static bool isUnused(ResultRange values) {
 /// combines what it has, every warp scans the totals, and each scans its own
 /// elements from the total of those before them. What warps told each other for
 /// a scan in `known` is not told again.
-static LogicalResult splitScan(ScanOp op, int64_t indexBits,
+static LogicalResult splitScan(tile::ScanOp op, int64_t indexBits,
                                SmallVectorImpl<WarpTotals> &known) {
   unsigned dim = op.getDim();
   auto type = cast<RankedTensorType>(op.getInputs().front().getType());
@@ -493,8 +496,8 @@ static LogicalResult splitScan(ScanOp op, int64_t indexBits,
   if (earlier != known.end() && !earlier->totals.empty()) {
     totals = earlier->totals;
   } else {
-    ScanOp ofWarps = createScan(builder, op, op.getInputs(), {}, partialTypes,
-                                parts, /*exclusive=*/false);
+    tile::ScanOp ofWarps = createScan(builder, op, op.getInputs(), {},
+                                      partialTypes, parts, /*exclusive=*/false);
     for (Value total : ofWarps.getTotals()) {
       totals.push_back(exchange(builder, total, gathered, indexBits));
       if (!totals.back())
@@ -502,7 +505,7 @@ static LogicalResult splitScan(ScanOp op, int64_t indexBits,
     }
     known.push_back({ofWarps, totals, {}});
   }
-  ScanOp ofTotals =
+  tile::ScanOp ofTotals =
       createScan(builder, op, totals, op.getInits(), op.getTotals().getTypes(),
                  /*parts=*/0, /*exclusive=*/true);
   SmallVector<Value> starts;
@@ -510,8 +513,8 @@ static LogicalResult splitScan(ScanOp op, int64_t indexBits,
        llvm::zip(ofTotals.getResults(), partialTypes))
     starts.push_back(
         ConvertLayoutOp::create(builder, op.getLoc(), partialType, start));
-  ScanOp final = createScan(builder, op, op.getInputs(), starts, partialTypes,
-                            parts, op.getExclusive());
+  tile::ScanOp final = createScan(builder, op, op.getInputs(), starts,
+                                  partialTypes, parts, op.getExclusive());
   SmallVector<Value> results(final.getResults());
   llvm::append_range(results, ofTotals.getTotals());
   op.replaceAllUsesWith(results);
@@ -746,8 +749,8 @@ public:
     });
     if (walk.wasInterrupted())
       return signalPassFailure();
-    SmallVector<ScanOp> scans;
-    program.getBody().walk([&](ScanOp scan) { scans.push_back(scan); });
+    SmallVector<tile::ScanOp> scans;
+    program.getBody().walk([&](tile::ScanOp scan) { scans.push_back(scan); });
     SmallVector<PanelScanOp> overBlocks;
     program.getBody().walk([&](PanelScanOp op) { overBlocks.push_back(op); });
     for (PanelScanOp op : overBlocks)
@@ -760,7 +763,7 @@ public:
       if (failed(dealToWarps(op, program.getNumWarps(), indexBits)))
         return signalPassFailure();
     SmallVector<WarpTotals> known;
-    for (ScanOp scan : scans)
+    for (tile::ScanOp scan : scans)
       if (failed(splitScan(scan, indexBits, known)))
         return signalPassFailure();
     program.getBody().walk([&](Operation *op) {

@@ -26,7 +26,8 @@
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 /// Neighbours that have something in common, at most: lanes that tell each
 /// other have so many.

@@ -17,15 +17,16 @@
 #include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 #define GEN_PASS_DEF_PIPELINELOADSPASS
 #include "fusion/Dialect/Tile/Transforms/Passes.h.inc"
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
-#define DEBUG_TYPE "tile-pipeline-loads"
+#define DEBUG_TYPE "fusion-tile-pipeline-loads"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 namespace {
 class PipelineLoadsPass

@@ -34,15 +34,16 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 #define GEN_PASS_DEF_PREPAREAHEADPASS
 #include "fusion/Dialect/Tile/Transforms/Passes.h.inc"
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
-#define DEBUG_TYPE "tile-prepare-ahead"
+#define DEBUG_TYPE "fusion-tile-prepare-ahead"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 namespace {
 /// An operand that each turn of a loop puts into a buffer.

@@ -31,15 +31,16 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 #define GEN_PASS_DEF_PUBLISHAHEADPASS
 #include "fusion/Dialect/Tile/Transforms/Passes.h.inc"
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
-#define DEBUG_TYPE "tile-publish-ahead"
+#define DEBUG_TYPE "fusion-tile-publish-ahead"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 /// Copies of an exchange's words with which a round may be published before the
 /// one before it is collected (docs/Rationale/Scans.md).

@@ -27,7 +27,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 
 /// Whether `value` is computed from arguments, constants and induction
 /// variables alone: then it stands before the roles, or a producer computes it.

@@ -15,7 +15,7 @@
 #include "LoopPipeliner.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 
 void LoopPipeliner::takeTurns(Readers readers) {
   fillFirstStages(stages - 1, readers);

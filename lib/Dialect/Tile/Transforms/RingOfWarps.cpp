@@ -15,7 +15,7 @@
 #include "fusion/Analysis/MmaCost.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 
 bool LoopPipeliner::planReaders(ArrayRef<LoadOp> loads,
                                 SmallVectorImpl<LoadOp> &others) {

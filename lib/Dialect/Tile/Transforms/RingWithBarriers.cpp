@@ -20,7 +20,7 @@
 #include "LoopPipeliner.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 
 bool LoopPipeliner::unpacksOnce() {
   auto isComputed = [](Value operand) {

@@ -22,7 +22,8 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 /// Rows of one instruction of a warpgroup, the granule of its columns, and the
 /// bytes of the contracted dimension that one instruction takes.

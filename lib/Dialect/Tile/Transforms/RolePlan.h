@@ -21,7 +21,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// Why a program does not get roles: a reason code of remarks, the number of
 /// the message and a sentence.
@@ -192,6 +192,6 @@ void planEpilogue(ProgramOp program, RolePlan &plan);
 LogicalResult fitSharedMemory(ProgramOp program, RolePlan &plan, int64_t limit,
                               const fusion::TargetInfo &target);
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_LIB_DIALECT_TILE_TRANSFORMS_ROLEPLAN_H

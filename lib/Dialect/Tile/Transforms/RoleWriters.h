@@ -20,7 +20,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// The ring of the contraction (number 0) and those beside it, with what is
 /// read through them.
@@ -102,6 +102,6 @@ void writeProducer(RoleContext &common, unsigned ring, RoleState &state,
 /// Writes, in `state`, the region of the warps that hold tiles.
 void writeConsumer(RoleContext &common, RoleState &state, Block &source);
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_LIB_DIALECT_TILE_TRANSFORMS_ROLEWRITERS_H

@@ -19,7 +19,8 @@
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 LinearLayout tile::getRowLayout(ArrayRef<int64_t> shape,
                                 const llvm::SmallBitVector &reduced,

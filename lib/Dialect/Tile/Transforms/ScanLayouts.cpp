@@ -20,7 +20,8 @@
 #include <limits>
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 LinearLayout tile::getRunLayout(ArrayRef<int64_t> shape, unsigned scanned,
                                 unsigned fastest, int64_t vector,

@@ -20,15 +20,16 @@
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 #define GEN_PASS_DEF_SHRINKLOADSPASS
 #include "fusion/Dialect/Tile/Transforms/Passes.h.inc"
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
-#define DEBUG_TYPE "tile-shrink-loads"
+#define DEBUG_TYPE "fusion-tile-shrink-loads"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 //===----------------------------------------------------------------------===//
 // Expressions

@@ -20,7 +20,8 @@
 #include <numeric>
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 namespace {
 class MapSimplifier {

@@ -16,7 +16,7 @@
 
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// `map` from positions in a tile of `shape` and from `symbols` (those beyond
 /// may have any value), without the divisions and remainders that stay within
@@ -28,6 +28,6 @@ AffineMap simplifyMap(AffineMap map, ArrayRef<int64_t> shape,
 /// products.
 void simplifyEpilogueMaps(ProgramOp program);
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_LIB_DIALECT_TILE_TRANSFORMS_SIMPLIFYMAPS_H

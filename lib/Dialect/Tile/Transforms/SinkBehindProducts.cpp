@@ -24,15 +24,16 @@
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 #define GEN_PASS_DEF_SINKBEHINDPRODUCTSPASS
 #include "fusion/Dialect/Tile/Transforms/Passes.h.inc"
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
-#define DEBUG_TYPE "tile-sink-behind-products"
+#define DEBUG_TYPE "fusion-tile-sink-behind-products"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 /// The first operation of the block of `op` that needs a result of it, or has
 /// one that does; null where other blocks do.

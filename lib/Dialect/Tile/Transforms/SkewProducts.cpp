@@ -33,15 +33,16 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 #define GEN_PASS_DEF_SKEWPRODUCTSPASS
 #include "fusion/Dialect/Tile/Transforms/Passes.h.inc"
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
-#define DEBUG_TYPE "tile-skew-products"
+#define DEBUG_TYPE "fusion-tile-skew-products"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 //===----------------------------------------------------------------------===//
 // What runs behind

@@ -21,15 +21,16 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include <map>
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 #define GEN_PASS_DEF_SPLITEPILOGUEPASS
 #include "fusion/Dialect/Tile/Transforms/Passes.h.inc"
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
-#define DEBUG_TYPE "tile-split-epilogue"
+#define DEBUG_TYPE "fusion-tile-split-epilogue"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 static bool isTile(Value value) {
   return isa<RankedTensorType>(value.getType());

@@ -19,7 +19,8 @@
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 //===----------------------------------------------------------------------===//
 // Accesses

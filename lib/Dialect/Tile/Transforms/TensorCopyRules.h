@@ -15,7 +15,7 @@
 
 #include "fusion/Dialect/Tile/Transforms/TensorCopy.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// The terms that `expr` adds up.
 void collectTerms(AffineExpr expr, SmallVector<AffineExpr> &terms);
@@ -30,6 +30,6 @@ LogicalResult checkTensor(const Access &access, std::string &whyNot);
 LogicalResult setBoxes(const Access &access, int64_t maxRows, TensorCopy &copy,
                        std::string &whyNot);
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_LIB_DIALECT_TILE_TRANSFORMS_TENSORCOPYRULES_H

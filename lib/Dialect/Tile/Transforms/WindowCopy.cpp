@@ -21,7 +21,8 @@
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
-using namespace mlir::tile;
+using namespace mlir::fusion;
+using namespace mlir::fusion::tile;
 
 /// Steps between neighbouring windows that the engine can make.
 static constexpr int64_t kMaxStride = 8;

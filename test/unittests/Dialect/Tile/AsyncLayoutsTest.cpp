@@ -14,7 +14,7 @@
 #include "fusion/Dialect/Tile/IR/AsyncLayouts.h"
 #include "gtest/gtest.h"
 
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 
 namespace {
 

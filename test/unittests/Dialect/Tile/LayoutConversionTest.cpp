@@ -17,7 +17,7 @@
 #include <map>
 #include <set>
 
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 
 namespace {
 

@@ -15,7 +15,7 @@
 #include <map>
 #include <set>
 
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 
 namespace {
 

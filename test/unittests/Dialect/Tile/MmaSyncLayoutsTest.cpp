@@ -15,7 +15,7 @@
 #include "gtest/gtest.h"
 #include <set>
 
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 
 namespace {
 

@@ -18,7 +18,7 @@
 #include <algorithm>
 #include <random>
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// A layout that holds every element of `shape`: deals the bits of the tile to
 /// `laneBits` lanes, warps and registers at random, now and then replicating
@@ -55,6 +55,6 @@ inline LinearLayout randomLayout(std::mt19937 &random,
       ->reshape(shape);
 }
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_TEST_UNITTESTS_DIALECT_TILE_RANDOMLAYOUT_H

@@ -18,7 +18,7 @@
 #include <random>
 #include <set>
 
-using namespace mlir::tile;
+using namespace mlir::fusion::tile;
 
 namespace {
 

@@ -18,7 +18,7 @@
 #include "fusion/Dialect/Tile/IR/LinearLayout.h"
 #include "fusion/Dialect/Tile/IR/SharedLayout.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// Bytes of a span of the swizzle; 16, a chunk, without one.
 constexpr int64_t getSwizzleSpan(TmaSwizzle swizzle) {
@@ -56,8 +56,8 @@ struct CopyBox {
 };
 
 /// The boxes that cover a tile in `buffer`, in row-major order of the tile. Box
-/// extents `box` and `dims` are those of tile.async_load: dimension i of the
-/// tile runs along dimension dims[i] of the view. None if the layout is not
+/// extents `box` and `dims` are those of fusion_tile.async_load: dimension i of
+/// the tile runs along dimension dims[i] of the view. None if the layout is not
 /// what copies with this swizzle write. Precondition: as its verifier checks.
 std::optional<llvm::SmallVector<CopyBox, 4>>
 getCopyBoxes(const SharedLayout &buffer, llvm::ArrayRef<int64_t> box,
@@ -102,6 +102,6 @@ int64_t getOperandOffset(const SharedLayout &buffer,
                          const MatrixDescriptor &descriptor, int64_t row,
                          int64_t k);
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_DIALECT_TILE_IR_ASYNCLAYOUTS_H

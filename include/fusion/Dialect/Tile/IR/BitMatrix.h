@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// The span of bit vectors, grown one vector at a time. Remembers how to write
 /// every member as an XOR of the vectors inserted.
@@ -98,6 +98,6 @@ private:
   unsigned rows = 0;
 };
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_DIALECT_TILE_IR_BITMATRIX_H

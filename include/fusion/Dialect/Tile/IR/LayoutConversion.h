@@ -20,7 +20,7 @@
 #include "fusion/Dialect/Tile/IR/LinearLayout.h"
 #include "llvm/ADT/STLExtras.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 using RegisterMap = llvm::SmallVector<unsigned, 16>;
 
@@ -225,6 +225,6 @@ std::optional<ScanPlan> getScanPlan(const LinearLayout &layout, unsigned dim);
 LinearLayout getLayoutInLanes(const LinearLayout &outer, unsigned dim,
                               int64_t size);
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_DIALECT_TILE_IR_LAYOUTCONVERSION_H

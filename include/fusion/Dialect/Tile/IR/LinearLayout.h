@@ -23,7 +23,7 @@
 #include <array>
 #include <string>
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// The hardware dimensions a layout maps from, from the fastest to the slowest
 /// way to reach a neighbour.
@@ -365,6 +365,6 @@ inline llvm::raw_ostream &operator<<(llvm::raw_ostream &os,
   return os;
 }
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_DIALECT_TILE_IR_LINEARLAYOUT_H

@@ -16,7 +16,7 @@
 
 #include "fusion/Dialect/Tile/IR/SharedLayout.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// How the lanes of a warp read a tile by ldmatrix: an instruction reads 1, 2
 /// or 4 matrices of 8 rows of 16 bytes, and lane `l` names row `l % 8` of
@@ -60,6 +60,6 @@ std::optional<SharedLayout> getChunkedBuffer(llvm::ArrayRef<int64_t> shape,
                                              unsigned elementBytes,
                                              unsigned fastest);
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_DIALECT_TILE_IR_MATRIXACCESS_H

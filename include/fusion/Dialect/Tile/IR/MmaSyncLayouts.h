@@ -16,7 +16,7 @@
 
 #include "fusion/Dialect/Tile/IR/LinearLayout.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// The rows, columns and depth of the instruction for operands of so many bits:
 /// m16n8 with a depth of 32 bytes (m16n8k16 for 16 bits, m16n8k32 for 8,
@@ -62,6 +62,6 @@ std::optional<LinearLayout> mmaSyncOperand(unsigned dim,
                                            int64_t depth, unsigned operandBits,
                                            unsigned log2Run = 0);
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_DIALECT_TILE_IR_MMASYNCLAYOUTS_H

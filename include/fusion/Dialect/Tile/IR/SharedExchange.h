@@ -16,7 +16,7 @@
 
 #include "fusion/Dialect/Tile/IR/SharedLayout.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// A conversion through shared memory: write, barrier, read.
 struct SharedExchange {
@@ -43,6 +43,6 @@ planSharedExchange(const LinearLayout &src, const LinearLayout &dst,
                    unsigned elementBytes,
                    unsigned maxAccessBytes = kMaxAccessBytes);
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_DIALECT_TILE_IR_SHAREDEXCHANGE_H

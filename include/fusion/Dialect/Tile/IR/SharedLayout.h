@@ -18,7 +18,7 @@
 #include "fusion/Dialect/Tile/IR/LayoutConversion.h"
 #include "fusion/Support/Hardware.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 using fusion::kBankRowBytes;
 using fusion::kBankWordBytes;
@@ -193,6 +193,6 @@ SharedAccessCost getSharedAccessCost(const LinearLayout &layout,
                                      const SharedLayout &shared,
                                      unsigned vecElements);
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_DIALECT_TILE_IR_SHAREDLAYOUT_H

@@ -27,7 +27,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Tile_TensorMapType : Tile_Type<"TensorMap", "tensor_map"> {
   let summary = "A tensor in global memory as the tensor copy engine sees it";
   let description = [{
-    `!tile.tensor_map<1x64x64xbf16, b128>`: the shape of one box, in the order
+    `!fusion_tile.tensor_map<1x64x64xbf16, b128>`: the shape of one box, in the order
     of the view's dimensions, the element type, and the swizzle in which boxes
     lie in shared memory (`none`, `b32`, `b64` or `b128`).
   }];
@@ -40,7 +40,7 @@ def Tile_TensorMapType : Tile_Type<"TensorMap", "tensor_map"> {
 def Tile_RingType : Tile_Type<"Ring", "ring"> {
   let summary = "A ring of stages of shared-memory buffers";
   let description = [{
-    `!tile.ring<4, [!tile.buffer<...>, !tile.buffer<...>]>`: so many stages,
+    `!fusion_tile.ring<4, [!fusion_tile.buffer<...>, !fusion_tile.buffer<...>]>`: so many stages,
     each with one buffer of each of the types. Each stage has two barriers:
     *full*, on which the copies into it complete, and *empty*, on which those
     who read it arrive. A ring without buffers only passes turns: who releases
@@ -105,8 +105,8 @@ def Tile_MakeRingOp : Tile_Op<"make_ring", [MemoryEffects<[MemAlloc]>]> {
 
     With `by_threads`, the program's threads fill the stages by copies of their
     own: a stage is full once those that each of them started before its
-    `tile.copy_arrive` are complete. The ring has no buffers: the stages are
-    those of `tile.alloc`.
+    `fusion_tile.copy_arrive` are complete. The ring has no buffers: the stages are
+    those of `fusion_tile.alloc`.
   }];
   let arguments = (ins OptionalAttr<I64Attr>:$offset, UnitAttr:$multicast,
                        UnitAttr:$by_threads, OptionalAttr<I64Attr>:$groups);
@@ -125,7 +125,7 @@ def Tile_AcquireOp : Tile_Op<"acquire", [
   let description = [{
     For producers. Waits until every reader of the stage's previous round has
     released it, then makes its full barrier expect the bytes of all of its
-    buffers. Every buffer must then be filled by `tile.async_load`. Of a ring
+    buffers. Every buffer must then be filled by `fusion_tile.async_load`. Of a ring
     without buffers it only waits, and any role may do so.
   }];
   let arguments = (ins Tile_RingType:$ring, Index:$position);
@@ -196,7 +196,7 @@ def Tile_ReleaseOp : Tile_Op<"release", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Frees a stage";
   let description = [{
     Each warp arrives on the stage's empty barrier once its own reads, those of
-    products in flight included, are done: a `tile.mma_wait` stands before it.
+    products in flight included, are done: a `fusion_tile.mma_wait` stands before it.
   }];
   let arguments = (ins Tile_RingType:$ring, Index:$position);
   let assemblyFormat = "$ring `[` $position `]` attr-dict `:` type($ring)";
@@ -220,15 +220,15 @@ def Tile_MmaAsyncOp : Tile_Op<"mma_async", [
     AllTypesMatch<["acc", "result"]>, MemoryEffects<[MemRead]>]> {
   let summary = "Starts acc + a × bᵀ on the tensor cores of warpgroups";
   let description = [{
-    `a` is MxK, `b` is NxK as in `tile.dot`; the accumulator is MxN. `b` is a
+    `a` is MxK, `b` is NxK as in `fusion_tile.dot`; the accumulator is MxN. `b` is a
     buffer, `a` a buffer or a tile in registers. The majors follow from the
     buffers' layouts. The buffer of `b` may have more rows, of which the first N
     are taken. With `swapped`, the instruction's rows are the rows of `b`
     (the instruction computes the transposed product): then `b` may be in
     registers and `a` is the buffer.
 
-    The result may not be read before `tile.mma_wait`; only another
-    `tile.mma_async` may take it as its accumulator.
+    The result may not be read before `fusion_tile.mma_wait`; only another
+    `fusion_tile.mma_async` may take it as its accumulator.
   }];
   let arguments = (ins AnyType:$a, AnyType:$b, AnyStaticShapeTensor:$acc,
                        UnitAttr:$swapped);
@@ -244,7 +244,7 @@ def Tile_MmaWaitOp : Tile_Op<"mma_wait", [
     AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Waits for products in flight";
   let description = [{
-    Ends the group of products started since the last `tile.mma_wait` and waits
+    Ends the group of products started since the last `fusion_tile.mma_wait` and waits
     until at most `pending` groups are in flight. `values` are the accumulators
     in flight; `kept` are tiles in registers that products in flight may still
     read, which must stay where they are until then.
@@ -281,11 +281,11 @@ def Tile_AsyncStoreOp : Tile_Op<"async_store", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Writes a tile to global memory through shared memory";
   let description = [{
-    The counterpart of `tile.async_load`: the tile is put into `buffer`, one of
+    The counterpart of `fusion_tile.async_load`: the tile is put into `buffer`, one of
     the program's own, and the tensor copy engine writes it from there, box by
     box, to `coordinates` of the map's view; what lies outside the view is not
     written. Before the buffer is filled, the copies out of it that an earlier
-    `tile.async_store` started are waited for. Each warpgroup fills and writes
+    `fusion_tile.async_store` started are waited for. Each warpgroup fills and writes
     its own rows, when the value's layout lets it, and waits for itself only.
   }];
   let arguments = (ins AnyStaticShapeTensor:$value, Tile_TensorMapType:$map,
@@ -302,7 +302,7 @@ def Tile_AsyncStoreWaitOp : Tile_Op<"async_store_wait", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Waits until the copies out of shared memory have been read";
   let description = [{
-    Stands at the end of a role that has `tile.async_store` ops: shared memory
+    Stands at the end of a role that has `fusion_tile.async_store` ops: shared memory
     must outlive the copies out of it.
   }];
   let assemblyFormat = "attr-dict";
@@ -320,12 +320,12 @@ def Tile_SpecializeOp : Tile_Op<"specialize", [
     `extra_warps` is a multiple of 4.
 
     The barriers of rings made before are ready in all regions. Inside, a
-    `tile.barrier` waits for the consumers only.
+    `fusion_tile.barrier` waits for the consumers only.
 
     With `groups`, so many groups of `num_warps` warps run `consumer`, each for
-    itself: tiles are those of a group, a `tile.barrier` waits for its warps, a
-    `tile.alloc` inside is one buffer for each (`group_bytes` apart, set by
-    shared-memory allocation), and `tile.group_number` tells them apart. The
+    itself: tiles are those of a group, a `fusion_tile.barrier` waits for its warps, a
+    `fusion_tile.alloc` inside is one buffer for each (`group_bytes` apart, set by
+    shared-memory allocation), and `fusion_tile.group_number` tells them apart. The
     warps of all groups but one count as `extra_warps`; a stage is free once the
     one group that reads it has released it, or all groups that do.
   }];
@@ -341,7 +341,7 @@ def Tile_SpecializeOp : Tile_Op<"specialize", [
 def Tile_GroupNumberOp : Tile_Op<"group_number", [Pure]> {
   let summary = "The number of this group among the groups of consumers";
   let description = [{
-    Stands in the consumer of a `tile.specialize`; 0 when it has one group.
+    Stands in the consumer of a `fusion_tile.specialize`; 0 when it has one group.
   }];
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict";
@@ -371,8 +371,8 @@ def Tile_TransposeBufferOp : Tile_Op<"transpose_buffer", [Pure]> {
 
     Example:
     ```mlir
-    %keys = tile.transpose_buffer %stage : !tile.buffer<64x32xbf16, #rows>
-        -> !tile.buffer<32x64xbf16, #columns>
+    %keys = fusion_tile.transpose_buffer %stage : !fusion_tile.buffer<64x32xbf16, #rows>
+        -> !fusion_tile.buffer<32x64xbf16, #columns>
     ```
   }];
   let arguments = (ins Tile_BufferType:$buffer);
@@ -391,7 +391,7 @@ def Tile_ClusterReduceOp : Tile_Op<"cluster_reduce", [
     the block of rank r, is the r-th part along dimension `dim` of the sum of
     all, added in the order of the blocks' ranks (float or integer, in the
     element type). `buffer`, one of the program's own, has the operand's shape;
-    `tile-lower-exchanges` adds it, once layouts are known.
+    `fusion-tile-lower-exchanges` adds it, once layouts are known.
   }];
   let arguments = (ins AnyStaticShapeTensor:$value,
                        Optional<Tile_BufferType>:$buffer, I64Attr:$dim);
@@ -410,7 +410,7 @@ def Tile_ClusterMemoryOp : Tile_Op<"cluster_memory", [Pure]> {
   let summary = "Shared memory that all blocks of a cluster write to";
   let description = [{
     The address of `bytes` bytes of the block's shared memory, a multiple of 16,
-    for `tile.panel_reduce`: before the words of each exchange are 16 bytes for
+    for `fusion_tile.panel_reduce`: before the words of each exchange are 16 bytes for
     the barrier at which words that other blocks send arrive. `offset` is set by
     allocation. There is one in a program, and each exchange happens once.
   }];
@@ -433,9 +433,9 @@ def Tile_StageOp : Tile_Op<"stage", [
     Pure, AllTypesMatch<["buffer", "result"]>]> {
   let summary = "One of the stages of a buffer";
   let description = [{
-    The buffer is a `tile.alloc` with `stages`; stages count from zero. Who may
-    read and who may write which stage is a matter of `tile.copy_wait` and
-    `tile.barrier`: no barriers are placed between uses of one such buffer.
+    The buffer is a `fusion_tile.alloc` with `stages`; stages count from zero. Who may
+    read and who may write which stage is a matter of `fusion_tile.copy_wait` and
+    `fusion_tile.barrier`: no barriers are placed between uses of one such buffer.
   }];
   let arguments = (ins Tile_BufferType:$buffer, Index:$number);
   let results = (outs Tile_BufferType:$result);
@@ -446,12 +446,12 @@ def Tile_CopyStartOp : Tile_Op<"copy_start", [
     AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Starts the threads' copy of a tile from global memory";
   let description = [{
-    What `tile.load` reads into registers of `layout` and `tile.local_store`
+    What `fusion_tile.load` reads into registers of `layout` and `fusion_tile.local_store`
     then writes to the buffer is copied without passing through registers; so
     each thread moves what `layout` gives it, 4, 8 or 16 bytes at a time. When
     the predicate is false nothing is copied. The copy is complete once a
-    `tile.copy_wait` of the same thread has waited for the group that the next
-    `tile.copy_commit` makes.
+    `fusion_tile.copy_wait` of the same thread has waited for the group that the next
+    `fusion_tile.copy_commit` makes.
   }];
   let arguments = (ins Tile_ViewType:$view, Variadic<Index>:$symbols,
                        Tile_BufferType:$buffer, Optional<I1>:$predicate,
@@ -489,7 +489,7 @@ def Tile_CopyWaitOp : Tile_Op<"copy_wait", [
   let summary = "Waits for all but the last groups of the thread's copies";
   let description = [{
     At most `pending` groups are still in flight afterwards. Other threads see
-    the copies after a `tile.barrier`.
+    the copies after a `fusion_tile.barrier`.
   }];
   let arguments = (ins I64Attr:$pending);
   let assemblyFormat = "$pending attr-dict";

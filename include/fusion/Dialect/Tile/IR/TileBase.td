@@ -24,8 +24,8 @@ include "mlir/IR/OpBase.td"
 //===----------------------------------------------------------------------===//
 
 def Tile_Dialect : Dialect {
-  let name = "tile";
-  let cppNamespace = "::mlir::tile";
+  let name = "fusion_tile";
+  let cppNamespace = "::mlir::fusion::tile";
   let summary = "Programs of one thread block on tiles of tensors";
   let description = [{
     A tile program says what one block of threads computes, on values that are
@@ -36,16 +36,16 @@ def Tile_Dialect : Dialect {
     warp) to element coordinates. `arith` and `math` operations work on tiles as
     they are, and mixing two layouts is a type error.
 
-    Memory is reached through *views* (`tile.view`): a base address, sizes, and
-    row-major strides. `tile.load` and `tile.store` address a view by an affine
+    Memory is reached through *views* (`fusion_tile.view`): a base address, sizes, and
+    row-major strides. `fusion_tile.load` and `fusion_tile.store` address a view by an affine
     map from the tile's own coordinates and scalar (or per-element) symbols to
     the view's coordinates; an element outside the view reads as zero and is
     not written. So a transposed, strided, windowed, broadcast or gathered read
     is one operation with different maps, and width, coalescing and masks follow
     from the map and the layout.
 
-    Shared memory is explicit once layouts are assigned: `tile.alloc`,
-    `tile.local_store`, `tile.local_load` and `tile.barrier`.
+    Shared memory is explicit once layouts are assigned: `fusion_tile.alloc`,
+    `fusion_tile.local_store`, `fusion_tile.local_load` and `fusion_tile.barrier`.
   }];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
@@ -61,7 +61,7 @@ def Tile_Swizzle : I32Enum<"Swizzle", "how boxes lie in shared memory", [
     I32EnumCase<"B64", 2, "b64">,
     I32EnumCase<"B128", 3, "b128">
   ]> {
-  let cppNamespace = "::mlir::tile";
+  let cppNamespace = "::mlir::fusion::tile";
 }
 
 /// The enumeration of the schedule that a program obeys. Its definition is not
@@ -88,7 +88,7 @@ def Tile_LayoutAttr : Tile_Attr<"Layout", "layout"> {
     move the same element, or a zero basis, mean replication.
 
     ```mlir
-    #tile.layout<"{reg=[[0,1],[0,2]], lane=[[0,4],[0,8],[0,16],[0,32],[0,64]], warp=[[1,0],[2,0]], shape=[4,128]}">
+    #fusion_tile.layout<"{reg=[[0,1],[0,2]], lane=[[0,4],[0,8],[0,16],[0,32],[0,64]], warp=[[1,0],[2,0]], shape=[4,128]}">
     ```
   }];
   let parameters = (ins
@@ -119,7 +119,7 @@ def Tile_PipelineAttr : Tile_Attr<"Pipeline", "pipeline"> {
     that stages which threads copy may have barriers of their own; `skew`, how
     many turns of their loop products run behind others whose results they need.
 
-    Example: `#tile.pipeline<wgmma, stages = 4, columns = 64>`.
+    Example: `#fusion_tile.pipeline<wgmma, stages = 4, columns = 64>`.
   }];
   let parameters = (ins Tile_MmaKindParameter:$kind,
                         DefaultValuedParameter<"int64_t", "1">:$stages,
@@ -140,7 +140,7 @@ def Tile_Im2ColAttr : Tile_Attr<"Im2Col", "im2col"> {
     one, counted from the last element. Both count elements of the image, before
     any offset within the window.
 
-    Example: `#tile.im2col<lower = [-1, -1], upper = [-1, -1]>` of windows of
+    Example: `#fusion_tile.im2col<lower = [-1, -1], upper = [-1, -1]>` of windows of
     3x3 elements on images with one element of padding around them.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$lower,
@@ -161,8 +161,8 @@ class Tile_Type<string name, string typeMnemonic, list<Trait> traits = []>
 def Tile_ViewType : Tile_Type<"View", "view"> {
   let summary = "A tensor in global memory, row-major and contiguous";
   let description = [{
-    `!tile.view<?x4096xbf16>`. Sizes may be dynamic; they are operands of the
-    `tile.view` operation that makes the view.
+    `!fusion_tile.view<?x4096xbf16>`. Sizes may be dynamic; they are operands of the
+    `fusion_tile.view` operation that makes the view.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
                         "Type":$elementType);
@@ -178,7 +178,7 @@ def Tile_ViewType : Tile_Type<"View", "view"> {
 def Tile_BufferType : Tile_Type<"Buffer", "buffer"> {
   let summary = "A tile in shared memory";
   let description = [{
-    `!tile.buffer<128x32xf32, #tile.shared_layout<...>>`, of static
+    `!fusion_tile.buffer<128x32xf32, #fusion_tile.shared_layout<...>>`, of static
     power-of-two shape.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape,

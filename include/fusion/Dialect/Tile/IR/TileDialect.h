@@ -39,19 +39,19 @@
 #define GET_OP_CLASSES
 #include "fusion/Dialect/Tile/IR/TileOps.h.inc"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// Unit attribute of a loop around a contraction: its turns are those of groups
 /// of consumers that read the same stages.
-constexpr llvm::StringLiteral kRowGroupsAttrName = "tile.row_groups";
+constexpr llvm::StringLiteral kRowGroupsAttrName = "fusion_tile.row_groups";
 
 /// Integer attribute of a loop: how many of its iterations' loads are in flight
 /// or in use at once.
-constexpr llvm::StringLiteral kNumStagesAttrName = "tile.num_stages";
+constexpr llvm::StringLiteral kNumStagesAttrName = "fusion_tile.num_stages";
 
 /// Unit attribute of a loop: before an iteration does anything else, it loads
 /// the next one's tiles into registers.
-constexpr llvm::StringLiteral kLoadAheadAttrName = "tile.load_ahead";
+constexpr llvm::StringLiteral kLoadAheadAttrName = "fusion_tile.load_ahead";
 
 using fusion::MmaKind;
 
@@ -78,6 +78,6 @@ bool areFactorTypes(Type a, Type b);
 /// for each group the first.
 Value getStageBuffer(Value buffer);
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_DIALECT_TILE_IR_TILEDIALECT_H

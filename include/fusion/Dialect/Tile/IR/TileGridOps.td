@@ -38,7 +38,7 @@ def Tile_PublishOp : Tile_Op<"publish", [
   let summary = "Hands tiles to another block of the grid";
   let description = [{
     Writes the tiles to slot `number` of `slots`, as the threads hold them, and
-    then signals that they are there: a `tile.collect` of the same number, in
+    then signals that they are there: a `fusion_tile.collect` of the same number, in
     any block, adds them to its own. The layouts must be the same on both sides;
     they are one more property of the values. A slot is published and collected
     once in a launch.
@@ -107,13 +107,13 @@ def Tile_GridReduceOp : Tile_Op<"grid_reduce", [
     MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["slots", "signals"]>]> {
   let summary = "Adds the tiles of neighbouring blocks, a part in each";
   let description = [{
-    What `tile.cluster_reduce` does in a cluster, for neighbouring blocks of a
+    What `fusion_tile.cluster_reduce` does in a cluster, for neighbouring blocks of a
     grid: those from `block` - `rank` on, where `block` is this one's number.
     Each has tiles of the operands' shapes. The results, in the block of rank r,
     are the r-th parts along dimension `dim` of the sums of all (float or
     integer, in the element type), added to its own in the order of the ranks
     that follow, rank 0 after the last. A part is made of whole registers of
-    each thread, and has the layout that `tile.slice` would give it.
+    each thread, and has the layout that `fusion_tile.slice` would give it.
 
     A slot, which each block has, has as many bytes as the tiles; of `signals`,
     each block has a word of 32 bits for each warp, in which the others count.
@@ -144,16 +144,16 @@ def Tile_GridGatherOp : Tile_Op<"grid_gather", [
     the order of the ranks, in every run.
 
     Each thread reads what the thread of the same number wrote: a part is made of
-    whole registers of each thread, and has the layout that `tile.slice` would
+    whole registers of each thread, and has the layout that `fusion_tile.slice` would
     give it. Slots, one a block, hold what the threads have, the same element
     as often as there are threads that have it; `signals` are those of
-    `tile.grid_reduce`. The blocks wait for each other: there are `together` of
+    `fusion_tile.grid_reduce`. The blocks wait for each other: there are `together` of
     the program, a power of two. There is one such operation in a program, outside
     of loops.
 
     Example:
     ```mlir
-    %ms, %os = tile.grid_gather %m, %o through %slots signals %signals[%block, %rank]
+    %ms, %os = fusion_tile.grid_gather %m, %o through %slots signals %signals[%block, %rank]
         along [-1, 1] : !llvm.ptr<1>, tensor<64xf32>, tensor<64x128xf32>
         -> tensor<64x4xf32>, tensor<64x32x4xf32>
     ```
@@ -182,16 +182,16 @@ def Tile_PanelReduceOp : Tile_Op<"panel_reduce", [
     program, that have
     parts of the same dimension at the same time. Each block gives `values`, tiles
     of one shape or the block's scalars, and gets the combination of all members'
-    by the region as in `tile.reduce`, in an order that is the same in all blocks
+    by the region as in `fusion_tile.reduce`, in an order that is the same in all blocks
     and all runs. The layout is kept.
 
     Elements travel as words of 64 bits, the element beside the number of the
     exchange, `turn` + 1: a word is there when its number is. No signal stands
     beside the values and nothing is fenced. `memory` is zero when the launch
-    begins (`tile.scratch` with `signals`); panel number `panel` has `bytes`
+    begins (`fusion_tile.scratch` with `signals`); panel number `panel` has `bytes`
     bytes of it, and this exchange `copies` times as many words as the members
     have elements, from `offset` on, one value after the other. In a cluster
-    `memory` is a `tile.cluster_memory`, which each block has, and `panel` is 0:
+    `memory` is a `fusion_tile.cluster_memory`, which each block has, and `panel` is 0:
     a block sends its words to all, and waits until as many have come. Copies
     take turns: all members have read what a word held before it is written again,
     since none is more than one exchange ahead of another.
@@ -233,13 +233,13 @@ def Tile_PanelPublishOp : Tile_Op<"panel_publish", [
   let summary = "Tells the blocks of a panel what this one has";
   let description = [{
     Writes `values`, one or more states, tiles of one shape or scalars of the
-    block, as the words of a `tile.panel_scan` of the same `offset` and `turn`,
+    block, as the words of a `fusion_tile.panel_scan` of the same `offset` and `turn`,
     and waits for nobody. Of warps that hold the same elements the first one
     writes.
 
     Each turn is published before it is scanned. With four copies or more, the
     turn after it may be published before that as well, which is what
-    `tile-publish-ahead` does.
+    `fusion-tile-publish-ahead` does.
   }];
   let arguments = (ins Variadic<AnyTypeOf<[AnyStaticShapeTensor,
                                            AnySignlessInteger,
@@ -268,8 +268,8 @@ def Tile_PanelScanOp : Tile_Op<"panel_scan", [
                          "totals", "$_self">]> {
   let summary = "Combines the tiles of the blocks of a panel that come before";
   let description = [{
-    The blocks of a panel, as in `tile.panel_reduce`, have each published `values`
-    for this `turn` (`tile.panel_publish`). With `.` for the region, which takes
+    The blocks of a panel, as in `fusion_tile.panel_reduce`, have each published `values`
+    for this `turn` (`fusion_tile.panel_publish`). With `.` for the region, which takes
     the left state then the right one and is associative up to rounding, member m
     of n gets
 
@@ -284,22 +284,22 @@ def Tile_PanelScanOp : Tile_Op<"panel_scan", [
     With `by_owners`, of warps that hold the same elements only the first has
     results, and waits: what the others have there is not defined.
 
-    Words and memory are those of `tile.panel_reduce`; the states of an element
+    Words and memory are those of `fusion_tile.panel_reduce`; the states of an element
     lie side by side. In a loop, `turn` grows by one from step to step and takes
     turns with the copies: two where a block scans each turn before it publishes
     the next, four where it publishes the next before that.
 
     Example:
     ```mlir
-    tile.panel_publish %total
+    fusion_tile.panel_publish %total
         through %memory[%panel, %member, %turn] members 4 copies 2 at 16 of 80
         : !llvm.ptr<1>, f32
-    %before, %next = tile.panel_scan from %carry
+    %before, %next = fusion_tile.panel_scan from %carry
         through %memory[%panel, %member, %turn] members 4 copies 2 at 16 of 80
         : !llvm.ptr<1>, f32 {
     ^bb0(%a: f32, %b: f32):
       %s = arith.addf %a, %b : f32
-      tile.yield %s : f32
+      fusion_tile.yield %s : f32
     }
     ```
   }];
@@ -329,7 +329,7 @@ def Tile_PanelLeaveOp : Tile_Op<"panel_leave", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Ends the exchanges of a block with its panel";
   let description = [{
-    Stands after the last `tile.panel_reduce` or `tile.panel_scan`. The last of `arrivals` groups of
+    Stands after the last `fusion_tile.panel_reduce` or `fusion_tile.panel_scan`. The last of `arrivals` groups of
     warps to get here, in all blocks of the panel, makes the panel's `bytes`
     bytes of `memory` zero again. Nobody waits for it. The blocks of a cluster
     wait for each other: others may write to their memory until then.

@@ -44,7 +44,7 @@ def Tile_ProgramOp : Tile_Op<"program", [
       are.
     - `pipeline`: how products are made and fed.
     - `extra_warps`: warps launched beside the `num_warps` that hold tiles, for
-      the producers of `tile.specialize`; they are the block's last.
+      the producers of `fusion_tile.specialize`; they are the block's last.
     - `cluster`: blocks of a cluster, which share what is reduced along one
       dimension; 1 when absent.
     - `together`: neighbouring blocks that wait for each other, so that all of
@@ -123,7 +123,7 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
 def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>]> {
   let summary = "Writes a tile to global memory";
   let description = [{
-    The counterpart of `tile.load`. When a layout replicates an element, one of
+    The counterpart of `fusion_tile.load`. When a layout replicates an element, one of
     the threads that hold it writes. `predicate`, a scalar, switches the whole
     store off.
   }];
@@ -220,15 +220,15 @@ def Tile_ScanOp : Tile_Op<"scan", [
     share it. With `in_order`, a thread that has all of the dimension combines
     each element with what the one before has: one combination an element, where
     combining its own elements first takes two. What one warp has is combined in registers and by shuffles; see
-    `tile-lower-exchanges` for a dimension that warps share.
+    `fusion-tile-lower-exchanges` for a dimension that warps share.
 
     Example:
     ```mlir
-    %y, %next = tile.scan %x inits(%carry : tensor<4xf32>) along 1
+    %y, %next = fusion_tile.scan %x inits(%carry : tensor<4xf32>) along 1
         : tensor<4x1024xf32> -> tensor<4x1024xf32> totals tensor<4xf32> {
     ^bb0(%a: f32, %b: f32):
       %s = arith.addf %a, %b : f32
-      tile.yield %s : f32
+      fusion_tile.yield %s : f32
     }
     ```
   }];
@@ -393,7 +393,7 @@ def Tile_AllocOp : Tile_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
   let description = [{
     `offset`, in bytes from the start of the block's shared memory, is set by
     shared-memory allocation. The buffer lives from its first to its last use.
-    With `stages` there are so many of it, of which `tile.stage` takes one.
+    With `stages` there are so many of it, of which `fusion_tile.stage` takes one.
   }];
   let arguments = (ins OptionalAttr<I64Attr>:$offset,
                        OptionalAttr<I64Attr>:$stages);

@@ -17,7 +17,7 @@
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 #include <functional>
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// A load or store, as far as its addressing goes.
 struct Access {
@@ -123,6 +123,6 @@ bool mayDivide(const Access &access, unsigned axis, int64_t width);
 /// True when neighbours along `axis` are neighbours in memory.
 bool isContiguous(const Access &access, unsigned axis);
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_DIALECT_TILE_TRANSFORMS_ACCESSANALYSIS_H

@@ -21,7 +21,7 @@
 #include "llvm/Support/MathExtras.h"
 #include <array>
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// Deals the bits of the dimensions of a tile, of each the lowest first.
 class BitDealer {
@@ -115,6 +115,6 @@ inline LinearLayout getBlockedLayout(ArrayRef<int64_t> shape,
   return dealer.getLayout();
 }
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_DIALECT_TILE_TRANSFORMS_BITDEALER_H

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // This file declares the choice of layouts for the accumulator and the operands
-// of a `tile.dot` that an instruction of the warp (mma.sync) makes.
+// of a `fusion_tile.dot` that an instruction of the warp (mma.sync) makes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// Whether mma.sync multiplies operands of type `a` and `b` into `accumulator`:
 /// f16 and bf16, f8E4M3FN and f8E5M2 (from sm_89 on), and f32, rounded to tf32
@@ -33,6 +33,6 @@ std::optional<LinearLayout> getDotAccumulatorLayout(DotOp dot);
 LinearLayout getDotOperandLayout(DotOp dot, unsigned operand,
                                  const LinearLayout &accumulator);
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_DIALECT_TILE_TRANSFORMS_DOTLAYOUTS_H

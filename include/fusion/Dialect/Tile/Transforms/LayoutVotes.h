@@ -21,7 +21,7 @@
 #include "fusion/Dialect/Tile/Transforms/ScanLayouts.h"
 #include "llvm/ADT/SmallBitVector.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// What of an access layouts depend on.
 struct VotingAccess {
@@ -113,6 +113,6 @@ private:
   const fusion::TargetInfo &target;
 };
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_DIALECT_TILE_TRANSFORMS_LAYOUTVOTES_H

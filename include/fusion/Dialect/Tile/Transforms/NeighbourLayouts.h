@@ -17,7 +17,7 @@
 
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// A tile of bits that follows from positions and scalars alone, which has a
 /// layout of its own: what it is made of, and the conversion that others read.
@@ -46,6 +46,6 @@ struct PositionBits {
 /// layouts that are still to be chosen.
 SmallVector<PositionBits> separatePositionBits(ProgramOp program);
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_DIALECT_TILE_TRANSFORMS_NEIGHBOURLAYOUTS_H

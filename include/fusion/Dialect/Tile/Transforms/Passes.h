@@ -15,7 +15,7 @@
 
 #include "mlir/Pass/Pass.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 #define GEN_PASS_DECL
 #include "fusion/Dialect/Tile/Transforms/Passes.h.inc"
@@ -23,6 +23,6 @@ namespace mlir::tile {
 #define GEN_PASS_REGISTRATION
 #include "fusion/Dialect/Tile/Transforms/Passes.h.inc"
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_DIALECT_TILE_TRANSFORMS_PASSES_H

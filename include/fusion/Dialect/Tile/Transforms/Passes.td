@@ -12,22 +12,22 @@
 include "mlir/Pass/PassBase.td"
 
 def AllocateSharedMemoryPass
-    : Pass<"tile-allocate-shared-memory", "::mlir::tile::ProgramOp"> {
+    : Pass<"fusion-tile-allocate-shared-memory", "::mlir::fusion::tile::ProgramOp"> {
   let summary = "Gives every shared-memory buffer its offset";
   let description = [{
-    Input: programs whose `tile.alloc` ops have no offset. Output: every
-    `tile.alloc` has an `offset`, and the program has `shared_bytes`. Buffers
+    Input: programs whose `fusion_tile.alloc` ops have no offset. Output: every
+    `fusion_tile.alloc` has an `offset`, and the program has `shared_bytes`. Buffers
     that are not live together share memory: a buffer lives from its first to
     its last use, and through a whole loop if it is used in the loop and
     allocated outside.
   }];
 }
 
-def AssignLayoutsPass : Pass<"tile-assign-layouts", "::mlir::tile::ProgramOp"> {
+def AssignLayoutsPass : Pass<"fusion-tile-assign-layouts", "::mlir::fusion::tile::ProgramOp"> {
   let summary = "Decides where the elements of every tile live";
   let description = [{
     Input: programs whose tile types have no layout. Output: every tile type has
-    one, and `tile.convert_layout` stands where two uses of a value want
+    one, and `fusion_tile.convert_layout` stands where two uses of a value want
     different ones.
 
     Values that elementwise operations connect share a layout. Loads and stores
@@ -37,7 +37,7 @@ def AssignLayoutsPass : Pass<"tile-assign-layouts", "::mlir::tile::ProgramOp"> {
   }];
 }
 
-def FuseWalksPass : Pass<"tile-fuse-walks", "::mlir::tile::ProgramOp"> {
+def FuseWalksPass : Pass<"fusion-tile-fuse-walks", "::mlir::fusion::tile::ProgramOp"> {
   let summary = "Stores results while another loop walks what they need";
   let description = [{
     Input: programs without layouts. A loop that only stores what it computes
@@ -48,7 +48,7 @@ def FuseWalksPass : Pass<"tile-fuse-walks", "::mlir::tile::ProgramOp"> {
   }];
 }
 
-def JoinAccessesPass : Pass<"tile-join-accesses", "::mlir::tile::ProgramOp"> {
+def JoinAccessesPass : Pass<"fusion-tile-join-accesses", "::mlir::fusion::tile::ProgramOp"> {
   let summary = "Accesses what lies side by side at once";
   let description = [{
     Input: programs with layouts. Loads that differ in nothing but a constant
@@ -61,29 +61,29 @@ def JoinAccessesPass : Pass<"tile-join-accesses", "::mlir::tile::ProgramOp"> {
     as they are.
 
     ```mlir
-    %a = tile.load %v[(i)[s] -> (i * 2 + s)] (%s) ... -> tensor<32xf32>
-    %b = tile.load %v[(i)[s] -> (i * 2 + s + 1)] (%s) ... -> tensor<32xf32>
+    %a = fusion_tile.load %v[(i)[s] -> (i * 2 + s)] (%s) ... -> tensor<32xf32>
+    %b = fusion_tile.load %v[(i)[s] -> (i * 2 + s + 1)] (%s) ... -> tensor<32xf32>
       ==>
-    %0 = tile.load %v[(i, n)[s] -> (i * 2 + s + n)] (%s) ... -> tensor<32x2xf32>
-    %1 = tile.slice %0 [0, 0] : tensor<32x2xf32> -> tensor<32x1xf32>
-    %a = tile.reshape %1 : tensor<32x1xf32> -> tensor<32xf32>
+    %0 = fusion_tile.load %v[(i, n)[s] -> (i * 2 + s + n)] (%s) ... -> tensor<32x2xf32>
+    %1 = fusion_tile.slice %0 [0, 0] : tensor<32x2xf32> -> tensor<32x1xf32>
+    %a = fusion_tile.reshape %1 : tensor<32x1xf32> -> tensor<32xf32>
     ...
     ```
   }];
 }
 
-def LowerExchangesPass : Pass<"tile-lower-exchanges", "::mlir::tile::ProgramOp"> {
+def LowerExchangesPass : Pass<"fusion-tile-lower-exchanges", "::mlir::fusion::tile::ProgramOp"> {
   let summary = "Makes exchanges between threads explicit";
   let description = [{
-    Rewrites each `tile.convert_layout` that moves elements between warps into
-    `tile.alloc`, `tile.local_store` and `tile.local_load`, and each
-    `tile.reduce` over several warps into a reduction inside each warp, an
+    Rewrites each `fusion_tile.convert_layout` that moves elements between warps into
+    `fusion_tile.alloc`, `fusion_tile.local_store` and `fusion_tile.local_load`, and each
+    `fusion_tile.reduce` over several warps into a reduction inside each warp, an
     exchange of the partial results, and a second reduction. What remains is
     within a warp.
   }];
 }
 
-def PipelineLoadsPass : Pass<"tile-pipeline-loads", "::mlir::tile::ProgramOp"> {
+def PipelineLoadsPass : Pass<"fusion-tile-pipeline-loads", "::mlir::fusion::tile::ProgramOp"> {
   let summary = "Starts the loads of loops several iterations ahead";
   let description = [{
     Input: programs with layouts. In programs of kind `mma_sync` with more than
@@ -97,15 +97,15 @@ def PipelineLoadsPass : Pass<"tile-pipeline-loads", "::mlir::tile::ProgramOp"> {
     Loads that copies of 4, 8 or 16 bytes cannot make are, where their addresses
     are known an iteration ahead, made one iteration ahead into registers;
     others stay. Stages that shared memory has no room for are left out; where
-    it has none for two, all loads stay. Output: `tile.stage`,
-    `tile.copy_start`, `tile.copy_commit`, `tile.copy_wait` and the
-    `tile.barrier`s between them.
+    it has none for two, all loads stay. Output: `fusion_tile.stage`,
+    `fusion_tile.copy_start`, `fusion_tile.copy_commit`, `fusion_tile.copy_wait` and the
+    `fusion_tile.barrier`s between them.
 
-    In any program, the loads of a loop with `tile.num_stages = N` become copies
+    In any program, the loads of a loop with `fusion_tile.num_stages = N` become copies
     N - 1 iterations ahead by which each thread copies what it loads itself: it
     waits for no other thread, and there are no barriers. What lanes or warps
     have in common, and what copies cannot move, is loaded as before. Those of a
-    loop with `tile.load_ahead` are made one iteration ahead into registers.
+    loop with `fusion_tile.load_ahead` are made one iteration ahead into registers.
   }];
   let options = [
     Option<"sharedMemoryLimitBytes", "shared-memory-limit-bytes", "int64_t",
@@ -115,33 +115,33 @@ def PipelineLoadsPass : Pass<"tile-pipeline-loads", "::mlir::tile::ProgramOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def PlaceBarriersPass : Pass<"tile-place-barriers", "::mlir::tile::ProgramOp"> {
+def PlaceBarriersPass : Pass<"fusion-tile-place-barriers", "::mlir::fusion::tile::ProgramOp"> {
   let summary = "Separates conflicting shared-memory accesses by barriers";
   let description = [{
-    Input: programs whose buffers have offsets. Output: a `tile.barrier` between
+    Input: programs whose buffers have offsets. Output: a `fusion_tile.barrier` between
     any two accesses to overlapping shared memory of which one is a write, also
     from one iteration of a loop to the next, and no more than that needs.
   }];
 }
 
 def SpecializeWarpsPass
-    : Pass<"tile-specialize-warps", "::mlir::tile::ProgramOp"> {
+    : Pass<"fusion-tile-specialize-warps", "::mlir::fusion::tile::ProgramOp"> {
   let summary = "Gives warps the roles of producers and of a consumer";
   let description = [{
-    Input: a program with `pipeline = #tile.pipeline<wgmma, ...>` and tiles
+    Input: a program with `pipeline = #fusion_tile.pipeline<wgmma, ...>` and tiles
     without layouts; others are left as they are. Output: a program whose block
     holds scalars, views, tensor maps, rings and staging buffers, and one
-    `tile.specialize`:
+    `fusion_tile.specialize`:
 
-    - the consumer has the program's loops and arithmetic. Each `tile.dot` is a
-      `tile.mma_async`; its operands are buffers of a ring, or tiles computed from
+    - the consumer has the program's loops and arithmetic. Each `fusion_tile.dot` is a
+      `fusion_tile.mma_async`; its operands are buffers of a ring, or tiles computed from
       such: one stays in registers when the instruction's rows are its own, which
-      `swapped` chooses; another is put into a buffer. `tile.mma_wait` and
-      `tile.release` end each turn.
+      `swapped` chooses; another is put into a buffer. `fusion_tile.mma_wait` and
+      `fusion_tile.release` end each turn.
     - the first producer has the same loops with copies into that ring only.
     - each further producer feeds a ring of two stages with the tiles that the
       code around the contraction loads, all of one type.
-    - large stores become `tile.async_store`.
+    - large stores become `fusion_tile.async_store`.
 
     Small loads are made early: those of the contraction before the wait for the
     stage, those after it before the contraction or one chunk ahead.
@@ -157,26 +157,26 @@ def SpecializeWarpsPass
 
     ```mlir
     scf.for %k = ... iter_args(%acc = %zero) {
-      %a = tile.load %x[...] ...
-      %b = tile.load %y[...] ...
-      %d = tile.dot %a, %b, %acc
+      %a = fusion_tile.load %x[...] ...
+      %b = fusion_tile.load %y[...] ...
+      %d = fusion_tile.dot %a, %b, %acc
       scf.yield %d
     }
     ==>
-    tile.specialize consumer {
+    fusion_tile.specialize consumer {
       scf.for %k = ... iter_args(%acc = %zero, %p = %c0) {
-        %s:2 = tile.wait %ring[%p]
-        %d = tile.mma_async %s#0, %s#1, %acc
-        %e = tile.mma_wait %d
-        tile.release %ring[%p]
+        %s:2 = fusion_tile.wait %ring[%p]
+        %d = fusion_tile.mma_async %s#0, %s#1, %acc
+        %e = fusion_tile.mma_wait %d
+        fusion_tile.release %ring[%p]
         %q = arith.addi %p, %c1
         scf.yield %e, %q
       }
     } producer {
       scf.for %k = ... iter_args(%p = %c0) {
-        %s:2 = tile.acquire %ring[%p]
-        tile.async_load %mx[...] into %s#0 signals %ring[%p]
-        tile.async_load %my[...] into %s#1 signals %ring[%p]
+        %s:2 = fusion_tile.acquire %ring[%p]
+        fusion_tile.async_load %mx[...] into %s#0 signals %ring[%p]
+        fusion_tile.async_load %my[...] into %s#1 signals %ring[%p]
         %q = arith.addi %p, %c1
         scf.yield %q
       }
@@ -192,7 +192,7 @@ def SpecializeWarpsPass
                            "::mlir::scf::SCFDialect"];
 }
 
-def ChainSumsPass : Pass<"tile-chain-sums", "::mlir::tile::ProgramOp"> {
+def ChainSumsPass : Pass<"fusion-tile-chain-sums", "::mlir::fusion::tile::ProgramOp"> {
   let summary = "Lets sums of products begin with those they are added to";
   let description = [{
     Two sums of products of one tile, each a dot or a loop that carries one, of
@@ -210,12 +210,12 @@ def ChainSumsPass : Pass<"tile-chain-sums", "::mlir::tile::ProgramOp"> {
 }
 
 def SplitEpiloguePass
-    : Pass<"tile-split-epilogue", "::mlir::tile::ProgramOp"> {
+    : Pass<"fusion-tile-split-epilogue", "::mlir::fusion::tile::ProgramOp"> {
   let summary = "Computes what follows a contraction by chunks of columns";
   let description = [{
-    Input: a program with `pipeline = #tile.pipeline<wgmma, columns = C>`, C
+    Input: a program with `pipeline = #fusion_tile.pipeline<wgmma, columns = C>`, C
     above zero, and tiles without layouts; others, programs that
-    `tile-specialize-warps` would not give roles, and programs whose warpgroups
+    `fusion-tile-specialize-warps` would not give roles, and programs whose warpgroups
     share the columns of a row are left as they are. Output:
     each store of a tile that has the accumulator's columns, more than C of
     them, is made once for each C columns, with what it stores rebuilt for these
@@ -223,18 +223,18 @@ def SplitEpiloguePass
 
     Elementwise operations, broadcasts, loads, indices and constants are rebuilt
     on the chunk; of all other values, and of those that are needed whole
-    anyway, a `tile.slice` is taken.
+    anyway, a `fusion_tile.slice` is taken.
 
     ```mlir
     %r = math.tanh %sum : tensor<128x128xf32>
-    tile.store %r, %y[(d0, d1)[s0, s1] -> (d0 + s0, d1 + s1)] (%m, %n)
+    fusion_tile.store %r, %y[(d0, d1)[s0, s1] -> (d0 + s0, d1 + s1)] (%m, %n)
     ==>  (columns = 64)
-    %a = tile.slice %sum [0, 0] : tensor<128x128xf32> -> tensor<128x64xf32>
+    %a = fusion_tile.slice %sum [0, 0] : tensor<128x128xf32> -> tensor<128x64xf32>
     %b = math.tanh %a : tensor<128x64xf32>
-    tile.store %b, %y[(d0, d1)[s0, s1] -> (d0 + s0, d1 + s1)] (%m, %n)
-    %c = tile.slice %sum [0, 64] : tensor<128x128xf32> -> tensor<128x64xf32>
+    fusion_tile.store %b, %y[(d0, d1)[s0, s1] -> (d0 + s0, d1 + s1)] (%m, %n)
+    %c = fusion_tile.slice %sum [0, 64] : tensor<128x128xf32> -> tensor<128x64xf32>
     %d = math.tanh %c : tensor<128x64xf32>
-    tile.store %d, %y[(d0, d1)[s0, s1] -> (d0 + s0, d1 + s1 + 64)] (%m, %n)
+    fusion_tile.store %d, %y[(d0, d1)[s0, s1] -> (d0 + s0, d1 + s1 + 64)] (%m, %n)
     ```
 
     When the rows of the instruction are the columns of the accumulator
@@ -244,7 +244,7 @@ def SplitEpiloguePass
 }
 
 def ContractExponentsPass
-    : Pass<"tile-contract-exponents", "::mlir::tile::ProgramOp"> {
+    : Pass<"fusion-tile-contract-exponents", "::mlir::fusion::tile::ProgramOp"> {
   let summary = "Computes exponents relative to a row by one multiply-add";
   let description = [{
     An exponential of f32 that may be approximated (`afn`), of the distance of a
@@ -257,8 +257,8 @@ def ContractExponentsPass
 
     ```mlir
     %y = arith.mulf %x, %k : tensor<64x128xf32>
-    %m = tile.reduce %y along 1 ...
-    %b = tile.broadcast %m dims [0] : tensor<64xf32> -> tensor<64x128xf32>
+    %m = fusion_tile.reduce %y along 1 ...
+    %b = fusion_tile.broadcast %m dims [0] : tensor<64xf32> -> tensor<64x128xf32>
     %d = arith.subf %y, %b : tensor<64x128xf32>
     %p = math.exp %d fastmath<afn> : tensor<64x128xf32>
     ```
@@ -266,10 +266,10 @@ def ContractExponentsPass
     becomes, with `%c` = k log2(e) and `%l` = -log2(e),
 
     ```mlir
-    %t = tile.reduce %x along 1 ...
+    %t = fusion_tile.reduce %x along 1 ...
     %m = arith.mulf %t, %k1 : tensor<64xf32>
     %o = arith.mulf %m, %l : tensor<64xf32>
-    %b = tile.broadcast %o dims [0] : tensor<64xf32> -> tensor<64x128xf32>
+    %b = fusion_tile.broadcast %o dims [0] : tensor<64xf32> -> tensor<64x128xf32>
     %d = math.fma %x, %c, %b : tensor<64x128xf32>
     %p = math.exp2 %d fastmath<afn> : tensor<64x128xf32>
     ```
@@ -283,7 +283,7 @@ def ContractExponentsPass
 }
 
 def SkewProductsPass
-    : Pass<"tile-skew-products", "::mlir::tile::ProgramOp"> {
+    : Pass<"fusion-tile-skew-products", "::mlir::fusion::tile::ProgramOp"> {
   let summary = "Runs a product one turn behind the one that it needs";
   let description = [{
     Input: specialized programs with `skew` in their pipeline. In a consumer's
@@ -298,7 +298,7 @@ def SkewProductsPass
 }
 
 def GuardMasksPass
-    : Pass<"tile-guard-masks", "::mlir::tile::ProgramOp"> {
+    : Pass<"fusion-tile-guard-masks", "::mlir::fusion::tile::ProgramOp"> {
   let summary = "Computes masks of positions only where they choose";
   let description = [{
     Input: programs whose products warpgroups make. In their loops, a choice between
@@ -313,10 +313,10 @@ def GuardMasksPass
 }
 
 def SplitMaskedWalksPass
-    : Pass<"tile-split-masked-walks", "::mlir::tile::ProgramOp"> {
+    : Pass<"fusion-tile-split-masked-walks", "::mlir::fusion::tile::ProgramOp"> {
   let summary = "Gives turns that a mask removes nothing of a loop of their own";
   let description = [{
-    Input: loops with products and one guarded mask (`tile-guard-masks`), whose
+    Input: loops with products and one guarded mask (`fusion-tile-guard-masks`), whose
     condition is a conjunction of comparisons of the loop's position, or of it and
     an invariant number, with invariant numbers. The turns before those in which all
     of them hold, these, and the turns behind them become three loops, or two
@@ -327,7 +327,7 @@ def SplitMaskedWalksPass
 }
 
 def SinkBehindProductsPass
-    : Pass<"tile-sink-behind-products", "::mlir::tile::ProgramOp"> {
+    : Pass<"fusion-tile-sink-behind-products", "::mlir::fusion::tile::ProgramOp"> {
   let summary = "Computes tiles behind the products that they are combined with";
   let description = [{
     Input: programs whose products warpgroups make. Tiles that are computed before
@@ -338,7 +338,7 @@ def SinkBehindProductsPass
   }];
 }
 
-def PrepareAheadPass : Pass<"tile-prepare-ahead", "::mlir::tile::ProgramOp"> {
+def PrepareAheadPass : Pass<"fusion-tile-prepare-ahead", "::mlir::fusion::tile::ProgramOp"> {
   let summary = "Computes operands beside products of others";
   let description = [{
     Input: programs of roles, in whose loops operands of products are computed
@@ -351,7 +351,7 @@ def PrepareAheadPass : Pass<"tile-prepare-ahead", "::mlir::tile::ProgramOp"> {
 }
 
 def OverlapProductsPass
-    : Pass<"tile-overlap-products", "::mlir::tile::ProgramOp"> {
+    : Pass<"fusion-tile-overlap-products", "::mlir::fusion::tile::ProgramOp"> {
   let summary = "Keeps the products of one iteration in flight over the next";
   let description = [{
     Input: programs of one warpgroup whose loops begin products on a ring's
@@ -365,13 +365,13 @@ def OverlapProductsPass
 }
 
 def PublishAheadPass
-    : Pass<"tile-publish-ahead", "::mlir::tile::ProgramOp"> {
+    : Pass<"fusion-tile-publish-ahead", "::mlir::fusion::tile::ProgramOp"> {
   let summary = "Publishes each round of a walk before the last is collected";
   let description = [{
     Input: programs whose exchanges between threads are explicit and whose
     barriers are not placed. In loops of a known number of rounds, what leads to
-    a `tile.panel_publish` with four copies is made for the round after the one
-    whose `tile.panel_scan` follows it; of a piece of the walk before or after
+    a `fusion_tile.panel_publish` with four copies is made for the round after the one
+    whose `fusion_tile.panel_scan` follows it; of a piece of the walk before or after
     the loop as well. Loops whose early part needs what the late one has are left
     as they are.
   }];
@@ -379,20 +379,20 @@ def PublishAheadPass
                            "::mlir::scf::SCFDialect"];
 }
 
-def ShrinkLoadsPass : Pass<"tile-shrink-loads", "::mlir::tile::ProgramOp"> {
+def ShrinkLoadsPass : Pass<"fusion-tile-shrink-loads", "::mlir::fusion::tile::ProgramOp"> {
   let summary = "Loads what a tile repeats once";
   let description = [{
     Input: programs without layouts. In programs with products by matrix
     instructions, a load of which a dimension is only found divided by a power
-    of two becomes a load of the elements there are, and a `tile.repeat`, or a
-    `tile.broadcast` where there is one for the whole tile. So are numbers of 4
+    of two becomes a load of the elements there are, and a `fusion_tile.repeat`, or a
+    `fusion_tile.broadcast` where there is one for the whole tile. So are numbers of 4
     bits, two in a byte, and the factors of groups.
 
     ```mlir
-    tile.load %v[(n, k)[s] -> (n, (k + s) floordiv 2)] (%i) ... -> tensor<8x64xi8>
+    fusion_tile.load %v[(n, k)[s] -> (n, (k + s) floordiv 2)] (%i) ... -> tensor<8x64xi8>
       ==>
-    %x = tile.load %v[(n, k)[s] -> (n, k + s floordiv 2)] (%i) ... -> tensor<8x32xi8>
-    tile.repeat %x along 1 : tensor<8x32xi8> -> tensor<8x64xi8>
+    %x = fusion_tile.load %v[(n, k)[s] -> (n, k + s floordiv 2)] (%i) ... -> tensor<8x32xi8>
+    fusion_tile.repeat %x along 1 : tensor<8x32xi8> -> tensor<8x64xi8>
     ```
   }];
 }

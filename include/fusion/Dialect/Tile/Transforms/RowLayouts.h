@@ -17,7 +17,7 @@
 #include "fusion/Analysis/FittedConstants.h"
 #include "fusion/Dialect/Tile/Transforms/LayoutVotes.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// The layout of a tile in which threads have all of the dimensions `reduced`,
 /// and neighbours those next to them along the others, the last one first.
@@ -33,6 +33,6 @@ std::optional<double> countRowAccess(const VotingAccess &access,
                                      unsigned fastest,
                                      const fusion::FittedConstants &fitted);
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_DIALECT_TILE_TRANSFORMS_ROWLAYOUTS_H

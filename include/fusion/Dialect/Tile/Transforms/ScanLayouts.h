@@ -18,7 +18,7 @@
 #include "fusion/Dialect/Tile/IR/LinearLayout.h"
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// The layout of a tile in which threads hold as long runs of dimension
 /// `scanned` as there are, with lanes along the others as far as they go:
@@ -52,6 +52,6 @@ double countScanInstructions(const ScanWork &scan, unsigned dim,
                              const LinearLayout &layout,
                              const fusion::FittedConstants &fitted);
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_DIALECT_TILE_TRANSFORMS_SCANLAYOUTS_H

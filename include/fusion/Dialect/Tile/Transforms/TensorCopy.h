@@ -16,7 +16,7 @@
 
 #include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
 
-namespace mlir::tile {
+namespace mlir::fusion::tile {
 
 /// Unit attribute of a tensor map of f32: copies round to tf32.
 constexpr llvm::StringLiteral kTF32MapAttrName = "tile.tf32";
@@ -87,6 +87,6 @@ SmallVector<Value> emitCoordinates(OpBuilder &builder, Location loc,
 /// the load gives zero there by itself.
 void foldBoundsMasks(ProgramOp program);
 
-} // namespace mlir::tile
+} // namespace mlir::fusion::tile
 
 #endif // FUSION_DIALECT_TILE_TRANSFORMS_TENSORCOPY_H
