@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One process of those that test_torch_distributed.py starts with torchrun.
 
-    distributed_steps.py data|tensor
+    distributed_steps.py data|tensor cpu|cuda
 
 Trains one step of a model with data or with tensor parallelism, compiled, and
-checks results and gradients against one process in float64.
+checks results and gradients against one process in float64. Processes talk by
+gloo, or by NCCL with a GPU each.
 """
 
 import copy
@@ -38,22 +39,22 @@ class Block(torch.nn.Module):
         return x + self.down(torch.nn.functional.gelu(self.up(self.norm(x))))
 
 
-def _model():
-    """(the same model in each process, a batch for all of them together)"""
-    torch.manual_seed(7)
-    return (torch.nn.ModuleList([Block(), Block()]), torch.randn(8, 16))
-
-
 class Model(torch.nn.Module):
 
-    def __init__(self, blocks):
+    def __init__(self):
         super().__init__()
-        self.blocks = blocks
+        self.blocks = torch.nn.ModuleList([Block(), Block()])
 
     def forward(self, x):
         for block in self.blocks:
             x = block(x)
         return x
+
+
+def _model(device):
+    """(the same model in each process, a batch for all of them together)"""
+    torch.manual_seed(7)
+    return Model().to(device), torch.randn(8, 16).to(device)
 
 
 def _exact(model, x):
@@ -75,10 +76,9 @@ def _check(result, expected, model, gradients):
                                    gradients[name], rtol=0, atol=2e-6)
 
 
-def train_data_parallel(rank, size):
+def train_data_parallel(rank, size, device):
     """DistributedDataParallel, whose buckets TorchDynamo splits graphs at."""
-    blocks, x = _model()
-    model = Model(blocks)
+    model, x = _model(device)
     expected, gradients = _exact(model, x)
     dist._DEFAULT_FIRST_BUCKET_BYTES = 2048  # More buckets than one.
     compiled = torch.compile(
@@ -92,12 +92,11 @@ def train_data_parallel(rank, size):
     CHECK.assertEqual(report.fallbacks, ())
 
 
-def train_tensor_parallel(rank, size):
+def train_tensor_parallel(rank, size, device):
     """Sums over processes are PyTorch's; what is between them is not."""
-    blocks, x = _model()
-    model = Model(blocks)
+    model, x = _model(device)
     expected, gradients = _exact(model, x)
-    mesh = init_device_mesh("cpu", (size,))
+    mesh = init_device_mesh(device, (size,))
     parallelize_module(model, mesh, {
         "blocks.*.up": ColwiseParallel(), "blocks.*.down": RowwiseParallel()})
     result = torch.compile(model, backend="fusion")(x)
@@ -113,10 +112,13 @@ def train_tensor_parallel(rank, size):
 
 def main():
     torch.set_num_threads(1)
-    dist.init_process_group("gloo")
+    kind, device = sys.argv[1:]
+    if device == "cuda":
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    dist.init_process_group("nccl" if device == "cuda" else "gloo")
     rank, size = dist.get_rank(), dist.get_world_size()
     {"data": train_data_parallel,
-     "tensor": train_tensor_parallel}[sys.argv[1]](rank, size)
+     "tensor": train_tensor_parallel}[kind](rank, size, device)
     dist.barrier()
     dist.destroy_process_group()
     print(f"process {os.environ['RANK']} is done", flush=True)

@@ -16,10 +16,10 @@
 // CHECK-SAME: %[[MA:arg[0-9]+]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}
 // CHECK-SAME: %[[MB:arg[0-9]+]]: !llvm.ptr {
 // CHECK-SAME: %[[MC:arg[0-9]+]]: !llvm.ptr {
-// CHECK-SAME: nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 256, 1, 1>
 // CHECK-SAME: fusion_tile.tensor_maps = [{base = 0 : i64, box = array<i64: 64, 64>, element = bf16, element_strides = array<i64: 1, 1>, parameter = 3 : i64, shape = #{{[a-z0-9]+}}, swizzle = 3 : i32},
 // CHECK-SAME: {base = 1 : i64, box = array<i64: 64, 64>, element = bf16, element_strides = array<i64: 2, 1>
 // CHECK-SAME: {base = 2 : i64, box = array<i64: 64, 32>, element = f32
+// CHECK-SAME: nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 256, 1, 1>
 
 // One thread asks for the maps early and makes the barriers ready: full ones
 // for one arrival, empty ones for the four warps.
@@ -284,8 +284,8 @@ fusion_tile.program @narrow(%p: !llvm.ptr<1>) attributes {num_warps = 1 : i64, i
 !buf = !fusion_tile.buffer<2x32xf32, #fusion_tile.shared_layout<"{bytes=4, align=128, offsets=[[128],[4,8,16,32,64]]}">>
 
 // CHECK-LABEL: llvm.func @cluster
-// CHECK-SAME: nvvm.cluster_dim = array<i32: 2, 1, 1>
 // CHECK-SAME: fusion_tile.cluster = 2 : i64
+// CHECK-SAME: nvvm.cluster_dim = array<i32: 2, 1, 1>
 // CHECK: llvm.getelementptr %{{.*}}[256]
 // CHECK: %[[ARRIVALS:.*]] = arith.constant 32 : i32
 // CHECK: nvvm.mbarrier.init %{{.*}}, %[[ARRIVALS]]

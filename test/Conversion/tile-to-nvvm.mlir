@@ -7,8 +7,8 @@
 
 // CHECK: llvm.mlir.global external @fusion_shared() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
 // CHECK-LABEL: llvm.func @copy(%{{.*}}: !llvm.ptr<1> {llvm.align = 16 : i64}, %{{.*}}: !llvm.ptr<1> {llvm.align = 16 : i64})
-// CHECK-SAME: nvvm.kernel, nvvm.reqntid = array<i32: 32, 1, 1>
 // CHECK-SAME: fusion_tile.shared_bytes = 0
+// CHECK-SAME: nvvm.kernel, nvvm.reqntid = array<i32: 32, 1, 1>
 // CHECK: %[[TID:.*]] = nvvm.read.ptx.sreg.tid.x
 // CHECK: %[[IN:.*]] = arith.cmpi ult
 // CHECK: %[[P:.*]] = llvm.getelementptr %arg0[%{{.*}}] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
