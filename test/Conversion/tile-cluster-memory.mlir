@@ -6,10 +6,10 @@
 #row = #fusion_tile.layout<"{reg=[], lane=[[1],[2],[4],[8],[16]], warp=[[0]], shape=[32]}">
 
 // CHECK-LABEL: llvm.func @cluster
-// CHECK-SAME: nvvm.cluster_dim = array<i32: 3, 1, 1>
-// CHECK-SAME: nvvm.minctasm = 2 : i32
 // CHECK-SAME: fusion_tile.cluster = 3 : i64
 // CHECK-SAME: fusion_tile.shared_bytes = 784 : i64
+// CHECK-SAME: nvvm.cluster_dim = array<i32: 3, 1, 1>
+// CHECK-SAME: nvvm.minctasm = 2 : i32
 // The only thread of the block makes the barrier: 32 words from each of three.
 // CHECK: scf.if
 // CHECK: nvvm.mbarrier.init
