@@ -17,7 +17,8 @@
 // CHECK-NOT: llvm.func @a(
 // CHECK-NOT: llvm.func @b(
 // CHECK: llvm.func @a_and_2_more(%[[X:.*]]: !llvm.ptr<1> {llvm.align = 16 : i64}, %[[Y:.*]]: !llvm.ptr<1>, %[[Z:.*]]: !llvm.ptr<1> {llvm.align = 16 : i64})
-// CHECK-SAME: fusion_tile.grid = [[GRID:#.*]], fusion_tile.shared_bytes = 512 : i64, nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>
+// CHECK-SAME: fusion_tile.grid = [[GRID:#.*]], fusion_tile.shared_bytes = 512 : i64
+// CHECK-SAME: nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>
 // CHECK: %[[BLOCK:.*]] = nvvm.read.ptx.sreg.ctaid.x
 // CHECK: %[[SECOND:.*]] = arith.constant 6 : i32
 // CHECK: %[[FIRST:.*]] = arith.cmpi slt, %[[BLOCK]], %[[SECOND]]
