@@ -32,6 +32,28 @@ for tool in ("fusion-opt", "fusion-compile", "fusion-run", "fusion-doctor",
              "fusion-conformance"):
     if os.path.exists(os.path.join(config.fusion_tools_dir, tool)):
         config.available_features.add(tool)
+# Upstream's runner, and the way of host code to it.
+if os.path.exists(os.path.join(config.llvm_tools_dir, "mlir-runner")):
+    config.available_features.add("mlir-runner")
+mlir_libs = os.path.join(os.path.dirname(config.llvm_tools_dir), "lib")
+runner_libs = ",".join(os.path.join(mlir_libs, f"libmlir_{name}.so")
+                       for name in ("runner_utils", "c_runner_utils"))
+fusion_libs = os.path.join(config.fusion_obj_root, "lib")
+config.substitutions += [
+    ("%bufferize", '--one-shot-bufferize="bufferize-function-boundaries '
+                   'allow-return-allocs-from-loops '
+                   'function-boundary-type-conversion=identity-layout-map"'),
+    ("%lower_host", "--convert-linalg-to-loops --lower-affine "
+                    "--convert-scf-to-cf --expand-strided-metadata "
+                    "--finalize-memref-to-llvm --convert-func-to-llvm "
+                    "--convert-arith-to-llvm --convert-cf-to-llvm "
+                    "--reconcile-unrealized-casts"),
+    ("%run_host", "env FUSION_DEVICE=emulator mlir-runner "
+                  "--entry-point-result=void"),
+    ("%runtime", f"{runner_libs},{fusion_libs}/libfusion-rt.so"),
+    ("%mgpu", f"{runner_libs},{fusion_libs}/libfusion-mgpu.so"),
+]
+
 # A dialect that the tools do not know.
 plugin = os.path.join(config.fusion_obj_root, "lib", "FusionForeignDialect.so")
 config.substitutions.append(("%foreign", f"--load-dialect-plugin={plugin}"))

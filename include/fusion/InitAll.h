@@ -21,6 +21,7 @@
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
 #include "fusion/FusionPlanning/Passes.h"
+#include "fusion/HostLowering/Passes.h"
 #include "fusion/Pipelines/Passes.h"
 #include "fusion/Pipelines/Phases.h"
 #include "fusion/Preprocessing/Passes.h"
@@ -86,6 +87,7 @@ inline void registerAllDialects(DialectRegistry &registry) {
 /// registry, for tools that take them by name.
 inline void registerAllPasses() {
   registerFusionCodegenPasses();
+  registerFusionHostLoweringPasses();
   registerFusionPipelinesPasses();
   registerFusionPlanningPasses();
   registerFusionSchedulingPasses();

@@ -26,34 +26,6 @@ namespace mlir::fusion {
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Coordinates that add up a loop of the result and a window of one element are
-/// those of the result.
-static void dropSingleTaps(linalg::GenericOp op) {
-  SmallVector<unsigned> reduced;
-  op.getReductionDims(reduced);
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  Builder b(op.getContext());
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  for (auto [map, operand] : llvm::zip(maps, op->getOperands())) {
-    auto type = dyn_cast<RankedTensorType>(operand.getType());
-    SmallVector<AffineExpr> results(map.getResults());
-    for (auto [dim, expr] : llvm::enumerate(results)) {
-      if (isa<AffineDimExpr>(expr))
-        continue;
-      AffineExpr left = expr;
-      for (unsigned loop : reduced)
-        if (ranges[loop] == 1)
-          left = left.replace(b.getAffineDimExpr(loop),
-                              b.getAffineConstantExpr(0));
-      auto whole = dyn_cast<AffineDimExpr>(left);
-      if (whole && type && ranges[whole.getPosition()] == type.getDimSize(dim))
-        expr = left;
-    }
-    map = AffineMap::get(map.getNumDims(), 0, results, op.getContext());
-  }
-  op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
-}
-
 /// Chooses the classes with which dimensions of several elements fall together.
 void KernelCollapser::chooseClasses() {
   llvm::SmallBitVector stays = compressClasses();
@@ -109,8 +81,6 @@ bool KernelCollapser::run() {
       llvm::any_of(block.getOps<linalg::LinalgOp>(),
                    [](linalg::LinalgOp op) { return !isRewritten(op); }))
     return false;
-  for (auto op : block.getOps<linalg::GenericOp>())
-    dropSingleTaps(op);
   addAll();
   chooseClasses();
   if (llvm::none_of(tensors, [&](Value value) { return changes(value); }))

@@ -324,17 +324,16 @@ getContractedRuns(linalg::GenericOp op) {
   return runs;
 }
 
-/// Lets windows of `op` that are as large as what they slide over begin where
-/// that does. False where it has none.
+/// Coordinates of `op` that add up a loop of the result and one of a window are
+/// one of them alone where the other has a single place: windows of one element,
+/// and those as large as what they slide over. False where it has none.
 static bool dropSinglePlaces(linalg::GenericOp op) {
   MLIRContext *context = op.getContext();
   SmallVector<AffineExpr> places;
-  auto kinds = op.getIteratorTypesArray();
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   for (auto [loop, size] : llvm::enumerate(sizes))
-    places.push_back(size == 1 && linalg::isParallelIterator(kinds[loop])
-                         ? getAffineConstantExpr(0, context)
-                         : getAffineDimExpr(loop, context));
+    places.push_back(size == 1 ? getAffineConstantExpr(0, context)
+                               : getAffineDimExpr(loop, context));
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   for (OpOperand *input : op.getDpsInputOperands()) {
     AffineMap &map = maps[input->getOperandNumber()];
@@ -345,8 +344,7 @@ static bool dropSinglePlaces(linalg::GenericOp op) {
           simplifyAffineExpr(expr.replaceDims(places), map.getNumDims(), 0));
       int64_t size =
           cast<RankedTensorType>(input->get().getType()).getDimSize(place);
-      if (loop && !ShapedType::isDynamic(size) &&
-          sizes[loop.getPosition()] == size)
+      if (loop && sizes[loop.getPosition()] == size)
         map = map.dropResult(place).insertResult(loop, place);
     }
   }
@@ -358,10 +356,29 @@ static bool dropSinglePlaces(linalg::GenericOp op) {
   return true;
 }
 
-/// Makes products of matrices of convolutions whose windows are as large as the
-/// images, as importers write gradients of filters. Pixels that lie side by
-/// side are one dimension then.
-static LogicalResult simplifyWholeWindows(func::FuncOp func) {
+/// Leaves out the loops of one iteration that `op` contracts: the places of a
+/// window of one element.
+static FailureOr<linalg::GenericOp> dropSingleTaps(linalg::GenericOp op,
+                                                   IRRewriter &rewriter) {
+  linalg::ControlDropUnitDims control;
+  control.controlFn = [](Operation *op) {
+    SmallVector<unsigned> reduced;
+    cast<linalg::GenericOp>(op).getReductionDims(reduced);
+    return reduced;
+  };
+  rewriter.setInsertionPoint(op);
+  FailureOr<linalg::DropUnitDimsResult> dropped =
+      linalg::dropUnitDims(rewriter, op, control);
+  if (failed(dropped))
+    return failure();
+  rewriter.replaceOp(op, dropped->replacements);
+  return cast<linalg::GenericOp>(dropped->resultOp);
+}
+
+/// Makes products of matrices of convolutions whose windows have one element,
+/// or are as large as the images, as importers write gradients of filters.
+/// Pixels that lie side by side and are contracted are one dimension then.
+static LogicalResult simplifySinglePlaces(func::FuncOp func) {
   SmallVector<linalg::GenericOp> ops;
   func.walk([&](linalg::GenericOp op) {
     if (dropSinglePlaces(op))
@@ -369,6 +386,9 @@ static LogicalResult simplifyWholeWindows(func::FuncOp func) {
   });
   IRRewriter rewriter(func.getContext());
   for (linalg::GenericOp op : ops) {
+    if (FailureOr<linalg::GenericOp> dropped = dropSingleTaps(op, rewriter);
+        succeeded(dropped))
+      op = *dropped;
     SmallVector<ReassociationIndices> runs = getContractedRuns(op);
     if (runs.empty())
       continue;
@@ -400,7 +420,7 @@ struct GeneralizePass
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
                                      config)) ||
         failed(dropUnusedResults(getOperation())) ||
-        failed(simplifyWholeWindows(getOperation())))
+        failed(simplifySinglePlaces(getOperation())))
       signalPassFailure();
   }
 };

@@ -38,9 +38,14 @@ namespace {
 /// Walks a module and reports each offence once, where it is first met.
 class InputVerifier {
 public:
-  explicit InputVerifier(bool normalForm) : normalForm(normalForm) {}
+  explicit InputVerifier(bool normalForm, bool isQuiet = false)
+      : normalForm(normalForm), isQuiet(isQuiet) {}
 
   LogicalResult verify(ModuleOp module);
+  bool accepts(Operation *op) {
+    verifyOp(op);
+    return !failed;
+  }
 
 private:
   void verifyFunction(func::FuncOp function);
@@ -54,7 +59,7 @@ private:
   void report(Location loc, ErrorCode code, const Twine &cause,
               StringRef remedy = "");
 
-  bool normalForm;
+  bool normalForm, isQuiet;
   bool failed = false;
   /// Places with the code reported there. What an op decomposes into shares its
   /// place, and one message says it all.
@@ -65,6 +70,8 @@ private:
 void InputVerifier::report(Location loc, ErrorCode code, const Twine &cause,
                            StringRef remedy) {
   failed = true;
+  if (isQuiet)
+    return;
   if (reported.insert({LocationAttr(loc), static_cast<int>(code)}).second)
     emitCodedError(loc, code, cause, remedy);
 }
@@ -283,6 +290,17 @@ void InputVerifier::verifyOp(Operation *op) {
 
 LogicalResult fusion::verifyInput(ModuleOp module, bool normalForm) {
   return InputVerifier(normalForm).verify(module);
+}
+
+bool fusion::canCompile(Operation *op) {
+  return isMemoryEffectFree(op) &&
+         llvm::all_of(op->getOperandTypes(),
+                      [](Type type) {
+                        return isa<RankedTensorType>(type) ||
+                               type.isIntOrIndexOrFloat() ||
+                               isa<tosa::shapeType>(type);
+                      }) &&
+         InputVerifier(/*normalForm=*/false, /*isQuiet=*/true).accepts(op);
 }
 
 namespace {

@@ -108,6 +108,9 @@ public:
   virtual Error loadKernel(ModuleHandle module, const fusionpkg::Kernel &kernel,
                            const std::vector<uint32_t> &paramBytes,
                            KernelHandle &handle, KernelFacts &facts) = 0;
+  /// The widths of the parameters that kernel `name` takes.
+  virtual Error getParamBytes(ModuleHandle module, const std::string &name,
+                              std::vector<uint32_t> &paramBytes) = 0;
   virtual Error launch(const LaunchRequest &request) = 0;
 
   /// Writes the 128 bytes that kernels of this device take as a tensor map.

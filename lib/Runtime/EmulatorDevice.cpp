@@ -48,6 +48,8 @@ public:
   Error loadKernel(ModuleHandle module, const fusionpkg::Kernel &kernel,
                    const std::vector<uint32_t> &paramBytes,
                    KernelHandle &handle, KernelFacts &facts) override;
+  Error getParamBytes(ModuleHandle module, const std::string &name,
+                      std::vector<uint32_t> &paramBytes) override;
   Error launch(const LaunchRequest &request) override;
   Error encodeTensorMap(const fusionemu::TensorMapInfo &info,
                         uint8_t *map) override;
@@ -276,6 +278,19 @@ makeReports(const fusionemu::Profile &profile) {
     reports.push_back(own);
   }
   return reports;
+}
+
+Error EmulatorDevice::getParamBytes(ModuleHandle module,
+                                    const std::string &name,
+                                    std::vector<uint32_t> &paramBytes) {
+  auto &loaded = *reinterpret_cast<LoadedModule *>(module);
+  const fusionemu::KernelInfo *info = loaded.module.findKernel(name);
+  if (!info)
+    return Error(ErrorCode::KernelMissing,
+                 "the PTX has no kernel '" + name + "'");
+  for (const fusionemu::ParameterInfo &parameter : info->parameters)
+    paramBytes.push_back(static_cast<uint32_t>(parameter.size));
+  return {};
 }
 
 Error EmulatorDevice::launch(const LaunchRequest &request) {

@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Tensor/TransformOps/TensorTransformOps.h"
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
 #include "mlir/Dialect/Transform/LoopExtension/LoopExtension.h"
+#include "mlir/InitAllDialects.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
@@ -105,7 +106,9 @@ int main(int argc, char **argv) {
       return kExitOk;
     }
   DialectRegistry registry;
-  registerAllDialects(registry);
+  // What a module has beside its tensor programs is any dialect of upstream.
+  mlir::registerAllDialects(registry);
+  mlir::fusion::registerAllDialects(registry);
   registerKernelTargets(registry);
   registerTransforms(registry);
   mlir::registerAllPasses();

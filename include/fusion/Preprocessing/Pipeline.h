@@ -53,6 +53,9 @@ LogicalResult decomposeFusionOps(Operation *root, bool all = false);
 
 /// Checks a module as fusion-input-verify does and reports every offence.
 LogicalResult verifyInput(ModuleOp module, bool normalForm);
+/// Whether `op`, in a function of a program, would pass the first of these
+/// checks, and can go where its users are.
+bool canCompile(Operation *op);
 
 } // namespace mlir::fusion
 

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -114,6 +115,14 @@ FusionDialect::verifyOperationAttribute(Operation *op,
       return op->emitOpError()
              << "attribute '" << name
              << "' must be an array of two non-negative 64-bit integers";
+    return success();
+  }
+  if (name == kOffloadAttrName) {
+    if (!isa<FunctionOpInterface, scf::ExecuteRegionOp>(op) ||
+        !isa<UnitAttr>(attribute.getValue()))
+      return op->emitOpError() << "attribute '" << name
+                               << "' must be a unit attribute of a function or "
+                                  "of a 'scf.execute_region'";
     return success();
   }
   if (name == kMaxKernelsAttrName)

@@ -50,6 +50,8 @@ public:
   Error loadKernel(ModuleHandle module, const fusionpkg::Kernel &kernel,
                    const std::vector<uint32_t> &paramBytes,
                    KernelHandle &handle, KernelFacts &facts) override;
+  Error getParamBytes(ModuleHandle module, const std::string &name,
+                      std::vector<uint32_t> &paramBytes) override;
   Error launch(const LaunchRequest &request) override;
   Error encodeTensorMap(const fusionemu::TensorMapInfo &info,
                         uint8_t *map) override;

@@ -148,6 +148,32 @@ Error CudaDevice::checkParams(CUfunction function, const std::string &name,
                    " that the package passes");
 }
 
+Error CudaDevice::getParamBytes(ModuleHandle module, const std::string &name,
+                                std::vector<uint32_t> &paramBytes) {
+  if (Error error = checkAlive())
+    return error;
+  if (!driver.cuFuncGetParamInfo)
+    return Error(ErrorCode::DriverTooOld,
+                 "the driver cannot tell the parameters of kernels, which "
+                 "those for CUDA 12.4 and later can");
+  LastingScope scope(*this);
+  auto &loaded = *reinterpret_cast<LoadedModule *>(module);
+  CUfunction function = nullptr;
+  CUresult result =
+      driver.cuModuleGetFunction(&function, loaded.module, name.c_str());
+  if (result == kErrorNotFound)
+    return Error(ErrorCode::KernelMissing,
+                 "the PTX has no kernel '" + name + "'");
+  if (Error error = check(result, "cuModuleGetFunction"))
+    return error;
+  size_t offset = 0, size = 0;
+  for (size_t index = 0; driver.cuFuncGetParamInfo(function, index, &offset,
+                                                   &size) == kSuccess;
+       ++index)
+    paramBytes.push_back(static_cast<uint32_t>(size));
+  return {};
+}
+
 /// Refuses a cluster that the device cannot launch, and asks for one of more
 /// than the eight blocks that every device with clusters has.
 Error CudaDevice::allowCluster(const fusionpkg::Kernel &kernel,

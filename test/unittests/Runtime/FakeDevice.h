@@ -104,6 +104,10 @@ public:
     return {};
   }
   void unloadModule(ModuleHandle) override { --numModules; }
+  Error getParamBytes(ModuleHandle, const std::string &,
+                      std::vector<uint32_t> &) override {
+    return step("getParamBytes");
+  }
   Error loadKernel(ModuleHandle, const fusionpkg::Kernel &kernel,
                    const std::vector<uint32_t> &paramBytes,
                    KernelHandle &handle, KernelFacts &facts) override {

@@ -45,6 +45,7 @@ def Fusion_Dialect : Dialect {
     | `fusion.dims`        | function arguments| array of strings, one per dimension | names of dynamic dimensions; `"_"` leaves a dimension without a name |
     | `fusion.overwritten_by` | function arguments | non-negative i64 | the result of that number, of the argument's type, is the argument's memory, which a launch overwrites (docs/Inputs.md) |
     | `fusion.in_place`    | `tensor.insert_slice`, `tensor.extract_slice` | unit | planning found that the destination's memory may be overwritten: only the slice is written; or that the slice lies in memory in one piece: it is read where it lies |
+    | `fusion.offload`     | functions, `scf.execute_region` | unit | what is in it is compiled, and host code that launches its kernels takes its place (`fusion-to-host`) |
     | `fusion.part`        | any op            | array of two non-negative i64 | planning makes a large value in parts: the number of the value and of the part that the op belongs to. The parts of a value are made one after the other, and share no kernels |
   }];
   let cppNamespace = "::mlir::fusion";
@@ -70,6 +71,7 @@ def Fusion_Dialect : Dialect {
         "fusion.overwritten_by";
     static constexpr ::llvm::StringLiteral kInPlaceAttrName = "fusion.in_place";
     static constexpr ::llvm::StringLiteral kPartAttrName = "fusion.part";
+    static constexpr ::llvm::StringLiteral kOffloadAttrName = "fusion.offload";
 
     void registerAttributes();
   }];
