@@ -77,8 +77,8 @@ LogicalResult HostCompiler::checkFunction(func::FuncOp func) {
       return refuse("gives a value of type " +
                     llvm::formatv("{0}", type).str());
   // Memrefs have a byte for each, packages one for two.
-  for (Type type : llvm::concat<const Type>(func.getArgumentTypes(),
-                                            func.getResultTypes()))
+  for (Type type :
+       llvm::concat<const Type>(func.getArgumentTypes(), func.getResultTypes()))
     if (getElementTypeOrSelf(type).isInteger(4))
       return refuse("takes or gives elements of 4 bits");
   return success();
@@ -133,10 +133,9 @@ LogicalResult HostCompiler::writeBodies(StringRef bytes) {
           return entry.name == func.getName();
         });
     func->removeAttr(FusionDialect::kOffloadAttrName);
-    LogicalResult written =
-        form == Form::Gpu
-            ? writeGpuLaunches(func, *entry, *model, memory)
-            : writeRuntimeCall(func, *entry, bytes, memory);
+    LogicalResult written = form == Form::Gpu
+                                ? writeGpuLaunches(func, *entry, *model, memory)
+                                : writeRuntimeCall(func, *entry, bytes, memory);
     if (failed(written))
       return failure();
   }
@@ -167,9 +166,9 @@ struct FusionToHostPass
   /// The compiler's own, and those of host code.
   void getDependentDialects(DialectRegistry &registry) const override {
     registerAllForTools(registry);
-    registry.insert<bufferization::BufferizationDialect,
-                    cf::ControlFlowDialect, gpu::GPUDialect,
-                    LLVM::LLVMDialect, memref::MemRefDialect>();
+    registry
+        .insert<bufferization::BufferizationDialect, cf::ControlFlowDialect,
+                gpu::GPUDialect, LLVM::LLVMDialect, memref::MemRefDialect>();
   }
 
   void runOnOperation() override {

@@ -42,9 +42,8 @@ void fusion::addKernelBinaries(ModuleOp module,
   module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
                   UnitAttr::get(context));
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  auto target =
-      NVVM::NVVMTargetAttr::get(context, /*optLevel=*/2,
-                                "nvptx64-nvidia-cuda", model.target);
+  auto target = NVVM::NVVMTargetAttr::get(context, /*optLevel=*/2,
+                                          "nvptx64-nvidia-cuda", model.target);
   for (auto [number, code] : llvm::enumerate(model.modules)) {
     auto object = gpu::ObjectAttr::get(
         context, target, gpu::CompilationTarget::Assembly,
@@ -97,7 +96,9 @@ private:
   void writeCopy(const fusionpkg::Step &step);
   /// Waits for the stream, calls, and waits for what the call began.
   void callBetween(StringRef name, ArrayRef<Value> arguments);
-  void waitForAll() { gpu::WaitOp::create(body, loc, Type(), ValueRange(token)); }
+  void waitForAll() {
+    gpu::WaitOp::create(body, loc, Type(), ValueRange(token));
+  }
   void beginStream() {
     token = gpu::WaitOp::create(body, loc, getTokenType(), ValueRange())
                 .getAsyncToken();
@@ -133,8 +134,7 @@ void LaunchWriter::assertSizes() {
       auto type = cast<MemRefType>(body.getInput(number).getType());
       if (!type.isDynamicDim(dim))
         continue;
-      Value size =
-          memref::DimOp::create(body, loc, body.getInput(number), dim);
+      Value size = memref::DimOp::create(body, loc, body.getInput(number), dim);
       Value same = arith::CmpIOp::create(body, loc, arith::CmpIPredicate::eq,
                                          size, body.evaluate(id));
       check(same, "sizes of inputs do not agree");
@@ -188,8 +188,8 @@ Value LaunchWriter::getBytes(unsigned buffer) {
     break;
   }
   auto type = cast<MemRefType>(buffers[buffer].getType());
-  Value bytes = body.createIndex(
-      llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+  Value bytes =
+      body.createIndex(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
     bytes = arith::MulIOp::create(
         body, loc, bytes,
@@ -201,8 +201,8 @@ Value LaunchWriter::getBytes(unsigned buffer) {
 /// begin with anything.
 void LaunchWriter::allocate(unsigned buffer) {
   const fusionpkg::Buffer &what = entry.buffers[buffer];
-  Type element = what.kind == BufferKind::Signals ? body.getI32Type()
-                                                  : body.getI8Type();
+  Type element =
+      what.kind == BufferKind::Signals ? body.getI32Type() : body.getI8Type();
   auto type = MemRefType::get({ShapedType::kDynamic}, element);
   Value bytes = getBytes(buffer);
   if (what.kind == BufferKind::Signals)
@@ -214,10 +214,9 @@ void LaunchWriter::allocate(unsigned buffer) {
                 .getAsyncToken();
   } else if (what.kind == BufferKind::Constant) {
     const fusionpkg::Constant &constant = model.constants[what.index];
-    StringRef data(
-        reinterpret_cast<const char *>(model.constantData.data()) +
-            constant.offset,
-        constant.size);
+    StringRef data(reinterpret_cast<const char *>(model.constantData.data()) +
+                       constant.offset,
+                   constant.size);
     Value from = createBytes(
         body, module, ("fusion_constant_" + Twine(what.index)).str(), data);
     callBetween("mgpuMemcpy", {getPointer(buffer, kNoExpr), from,
@@ -281,15 +280,15 @@ LogicalResult LaunchWriter::writeFill(const fusionpkg::Step &step) {
       (step.bytes != kNoExpr || step.dstOffset != kNoExpr ||
        memory == HostMemory::Device))
     return refuse("a part of a tensor is filled with elements of one byte");
-  Value count = arith::CeilDivUIOp::create(body, loc, bytes,
-                                           body.createIndex(unit));
+  Value count =
+      arith::CeilDivUIOp::create(body, loc, bytes, body.createIndex(unit));
   Value pattern = unit == 4 ? body.createI32(static_cast<int32_t>(low))
                             : arith::ConstantIntOp::create(
                                   body, loc, static_cast<int16_t>(low), 16)
                                   .getResult();
   callBetween(unit == 4 ? "mgpuMemset32" : "mgpuMemset16",
-              {getPointer(step.dst, step.dstOffset), pattern,
-               body.asI64(count), createNull()});
+              {getPointer(step.dst, step.dstOffset), pattern, body.asI64(count),
+               createNull()});
   return success();
 }
 
@@ -298,18 +297,17 @@ Value LaunchWriter::getTensorMap(const fusionpkg::TensorMap &map) {
   auto words = fusionpkg::writeTensorMapWords(map);
   Value list = body.createStack(body.getI64Type(), words.size(), 8);
   for (auto [number, word] : llvm::enumerate(words))
-    body.storeElement(list, number,
-                      word.isExpr ? body.asI64(body.evaluate(
-                                        static_cast<ExprId>(word.value)))
-                                  : body.createI64(word.value));
+    body.storeElement(
+        list, number,
+        word.isExpr ? body.asI64(body.evaluate(static_cast<ExprId>(word.value)))
+                    : body.createI64(word.value));
   constexpr unsigned kBytes = 128, kAlignment = 64;
   auto type = LLVM::LLVMArrayType::get(body.getI8Type(), kBytes);
   Value place = body.createStack(type, 1, kAlignment);
-  body.callRuntime("mgpuFusionEncodeTensorMap",
-                   LLVM::LLVMVoidType::get(body.getContext()),
-                   {place, getPointer(map.buffer, map.offset),
-                    body.asI64(getBytes(map.buffer)), list,
-                    body.createI64(words.size())});
+  body.callRuntime(
+      "mgpuFusionEncodeTensorMap", LLVM::LLVMVoidType::get(body.getContext()),
+      {place, getPointer(map.buffer, map.offset),
+       body.asI64(getBytes(map.buffer)), list, body.createI64(words.size())});
   return LLVM::LoadOp::create(body, loc, type, place, kAlignment);
 }
 
@@ -328,8 +326,7 @@ FailureOr<Value> LaunchWriter::getArgument(const Arg &arg) {
       Value fits = arith::CmpIOp::create(body, loc, arith::CmpIPredicate::eq,
                                          wide, again);
       cf::AssertOp::create(body, loc, fits,
-                           "'" + entry.name +
-                               "': a size does not fit 32 bits");
+                           "'" + entry.name + "': a size does not fit 32 bits");
     }
     return narrow;
   }
@@ -380,9 +377,8 @@ LogicalResult LaunchWriter::writeLaunch(const fusionpkg::Step &step) {
     Value size = body.evaluate(id);
     if (body.getConstant(id).value_or(0) == 0) {
       isKnown = false;
-      Value isSome =
-          arith::CmpIOp::create(body, loc, arith::CmpIPredicate::ne, size,
-                                body.createIndex(0));
+      Value isSome = arith::CmpIOp::create(body, loc, arith::CmpIPredicate::ne,
+                                           size, body.createIndex(0));
       some = some ? arith::AndIOp::create(body, loc, some, isSome) : isSome;
     }
     return size;
@@ -443,8 +439,8 @@ void LaunchWriter::begin() {
     if (buffer.kind != BufferKind::Input && buffer.kind != BufferKind::Output)
       continue;
     bool isInput = buffer.kind == BufferKind::Input;
-    Value own = isInput ? body.getInput(buffer.index)
-                        : body.getOutput(buffer.index);
+    Value own =
+        isInput ? body.getInput(buffer.index) : body.getOutput(buffer.index);
     buffers[number] = own;
     if (memory == HostMemory::Device)
       continue;
@@ -499,9 +495,9 @@ LogicalResult fusion::writeGpuLaunches(func::FuncOp func,
                                        const fusionpkg::PackageModel &model,
                                        HostMemory memory) {
   HostBody body(func, entry, memory);
-  if (failed(LaunchWriter(body, model, memory,
-                          func->getParentOfType<ModuleOp>())
-                 .run()))
+  if (failed(
+          LaunchWriter(body, model, memory, func->getParentOfType<ModuleOp>())
+              .run()))
     return failure();
   body.finish();
   return success();

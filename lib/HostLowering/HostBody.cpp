@@ -53,10 +53,10 @@ Value HostBody::createOutput(MemRefType type, ValueRange sizes) {
   }
   Type token = gpu::AsyncTokenType::get(getContext());
   auto stream = gpu::WaitOp::create(*this, getLoc(), token, ValueRange());
-  auto alloc = gpu::AllocOp::create(
-      *this, getLoc(), TypeRange{type, token},
-      ValueRange(stream.getAsyncToken()), sizes,
-      /*symbolOperands=*/ValueRange(), /*hostShared=*/UnitAttr());
+  auto alloc = gpu::AllocOp::create(*this, getLoc(), TypeRange{type, token},
+                                    ValueRange(stream.getAsyncToken()), sizes,
+                                    /*symbolOperands=*/ValueRange(),
+                                    /*hostShared=*/UnitAttr());
   gpu::WaitOp::create(*this, getLoc(), Type(),
                       ValueRange(alloc.getAsyncToken()));
   return alloc.getMemref();
@@ -176,8 +176,7 @@ Value HostBody::evaluateBinary(const ExprNode &node) {
   case ExprOp::Le:
     return compare(arith::CmpIPredicate::sle);
   case ExprOp::And:
-    return asNumber(
-        arith::AndIOp::create(*this, loc, isTrue(a), isTrue(b)));
+    return asNumber(arith::AndIOp::create(*this, loc, isTrue(a), isTrue(b)));
   case ExprOp::Or:
     return asNumber(arith::OrIOp::create(*this, loc, isTrue(a), isTrue(b)));
   case ExprOp::Const:

@@ -28,8 +28,7 @@ enum class HostMemory { Device, Host };
 class HostBody : public OpBuilder {
 public:
   /// Empties `func`.
-  HostBody(func::FuncOp func, const fusionpkg::Entry &entry,
-           HostMemory memory);
+  HostBody(func::FuncOp func, const fusionpkg::Entry &entry, HostMemory memory);
 
   Location getLoc() { return func.getLoc(); }
   const fusionpkg::Entry &getEntry() const { return entry; }

@@ -23,8 +23,8 @@
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::fusion {
 #define GEN_PASS_DEF_OUTLINEOFFLOADSPASS
@@ -103,7 +103,8 @@ LogicalResult Outliner::findInputs() {
     op->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands()) {
         Operation *place = operand.getParentBlock()->getParentOp();
-        bool isLocal = op->isAncestor(place) || isInside(operand.getDefiningOp());
+        bool isLocal =
+            op->isAncestor(place) || isInside(operand.getDefiningOp());
         if (isLocal)
           continue;
         if (followsFromSizes(operand)) {
@@ -143,8 +144,9 @@ FailureOr<func::CallOp> Outliner::run(OpBuilder &builder, StringRef name,
       return emitCodedError(output.getLoc(), ErrorCode::OffloadCapture,
                             "an offloaded region gives a value of type " +
                                 llvm::formatv("{0}", output.getType()).str());
-  auto type = builder.getFunctionType(ValueRange(inputs.getArrayRef()).getTypes(),
-                                      ValueRange(outputs.getArrayRef()).getTypes());
+  auto type =
+      builder.getFunctionType(ValueRange(inputs.getArrayRef()).getTypes(),
+                              ValueRange(outputs.getArrayRef()).getTypes());
   auto func = func::FuncOp::create(loc, name, type);
   func.setPrivate();
   func->setAttr(FusionDialect::kOffloadAttrName, builder.getUnitAttr());
@@ -158,10 +160,10 @@ FailureOr<func::CallOp> Outliner::run(OpBuilder &builder, StringRef name,
     inside.clone(*copy, mapping);
   for (Operation *op : ops)
     inside.clone(*op, mapping);
-  func::ReturnOp::create(
-      inside, loc, llvm::map_to_vector(outputs, [&](Value output) {
-        return mapping.lookup(output);
-      }));
+  func::ReturnOp::create(inside, loc,
+                         llvm::map_to_vector(outputs, [&](Value output) {
+                           return mapping.lookup(output);
+                         }));
   auto call = func::CallOp::create(builder, loc, func, inputs.getArrayRef());
   for (auto [output, result] : llvm::zip_equal(outputs, call.getResults()))
     Value(output).replaceAllUsesWith(result);

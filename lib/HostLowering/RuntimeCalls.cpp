@@ -118,9 +118,8 @@ LogicalResult fusion::writeRuntimeCall(func::FuncOp func,
   Value status =
       body.callRuntime("fusionRtCallPackage", body.getI32Type(), arguments)
           .getResult();
-  Value isFine =
-      arith::CmpIOp::create(body, body.getLoc(), arith::CmpIPredicate::eq,
-                            status, body.createI32(0));
+  Value isFine = arith::CmpIOp::create(
+      body, body.getLoc(), arith::CmpIPredicate::eq, status, body.createI32(0));
   cf::AssertOp::create(body, body.getLoc(), isFine,
                        "the kernels of '" + entry.name + "' were not launched");
   body.finish();

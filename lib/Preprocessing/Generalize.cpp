@@ -325,8 +325,9 @@ getContractedRuns(linalg::GenericOp op) {
 }
 
 /// Coordinates of `op` that add up a loop of the result and one of a window are
-/// one of them alone where the other has a single place: windows of one element,
-/// and those as large as what they slide over. False where it has none.
+/// one of them alone where the other has a single place: windows of one
+/// element, and those as large as what they slide over. False where it has
+/// none.
 static bool dropSinglePlaces(linalg::GenericOp op) {
   MLIRContext *context = op.getContext();
   SmallVector<AffineExpr> places;

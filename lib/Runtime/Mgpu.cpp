@@ -119,8 +119,7 @@ FUSION_MGPU void mgpuMemcpy(void *dst, void *src, size_t bytes, Stream stream) {
   bool toDevice = getAllocations().contains(toAddress(dst));
   bool fromDevice = getAllocations().contains(toAddress(src));
   if (toDevice && fromDevice)
-    check(__func__,
-          device.copy(toAddress(dst), toAddress(src), bytes, stream));
+    check(__func__, device.copy(toAddress(dst), toAddress(src), bytes, stream));
   else if (toDevice)
     check(__func__, device.copyIn(toAddress(dst), src, bytes, stream));
   else if (fromDevice)
@@ -228,8 +227,7 @@ FUSION_MGPU Module *mgpuModuleLoadJIT(const char *ptx, int, size_t size) {
   fusionpkg::Module code;
   code.ptx.assign(ptx, size ? strnlen(ptx, size) : std::strlen(ptx));
   auto module = std::make_unique<Module>();
-  check(__func__,
-        getDevice(__func__).device->loadModule(code, module->handle));
+  check(__func__, getDevice(__func__).device->loadModule(code, module->handle));
   return module.release();
 }
 
@@ -241,8 +239,7 @@ FUSION_MGPU Module *mgpuModuleLoad(const char *data, size_t size) {
   fusionpkg::Module code;
   code.cubin.assign(data, data + size);
   auto module = std::make_unique<Module>();
-  check(__func__,
-        getDevice(__func__).device->loadModule(code, module->handle));
+  check(__func__, getDevice(__func__).device->loadModule(code, module->handle));
   return module.release();
 }
 
@@ -254,8 +251,8 @@ FUSION_MGPU void mgpuModuleUnload(Module *module) {
 FUSION_MGPU Kernel *mgpuModuleGetFunction(Module *module, const char *name) {
   // Kernels live as long as their module, which as a rule is the process.
   static std::mutex mutex;
-  static auto &known =
-      *new std::map<std::pair<Module *, std::string>, std::unique_ptr<Kernel>>();
+  static auto &known = *new std::map<std::pair<Module *, std::string>,
+                                     std::unique_ptr<Kernel>>();
   std::lock_guard<std::mutex> lock(mutex);
   std::unique_ptr<Kernel> &kernel = known[{module, name}];
   if (kernel)
@@ -274,8 +271,7 @@ static void launch(const char *function, Kernel *kernel, intptr_t clusterX,
   if (count != kernel->paramBytes.size())
     stop(function, "a kernel takes " +
                        std::to_string(kernel->paramBytes.size()) +
-                       " parameters, " + std::to_string(count) +
-                       " are passed");
+                       " parameters, " + std::to_string(count) + " are passed");
   std::vector<uint8_t> block;
   for (size_t i = 0; i < count; ++i) {
     unsigned bytes = kernel->paramBytes[i];
@@ -293,9 +289,8 @@ static void launch(const char *function, Kernel *kernel, intptr_t clusterX,
   request.args = block.data();
   request.argBytes = block.size();
   request.stream = stream;
-  check(function,
-        kernel->load(request.dynamicSharedBytes, request.blockX,
-                     request.clusterX, device, request.kernel));
+  check(function, kernel->load(request.dynamicSharedBytes, request.blockX,
+                               request.clusterX, device, request.kernel));
   check(function, device.launch(request));
 }
 
@@ -313,10 +308,12 @@ FUSION_MGPU void mgpuLaunchKernel(Kernel *kernel, intptr_t gridX,
          stream, params, count);
 }
 
-FUSION_MGPU void mgpuLaunchClusterKernel(
-    Kernel *kernel, intptr_t clusterX, intptr_t, intptr_t, intptr_t gridX,
-    intptr_t gridY, intptr_t gridZ, intptr_t blockX, intptr_t, intptr_t,
-    int32_t shared, Stream stream, void **params, void **, size_t count) {
+FUSION_MGPU void mgpuLaunchClusterKernel(Kernel *kernel, intptr_t clusterX,
+                                         intptr_t, intptr_t, intptr_t gridX,
+                                         intptr_t gridY, intptr_t gridZ,
+                                         intptr_t blockX, intptr_t, intptr_t,
+                                         int32_t shared, Stream stream,
+                                         void **params, void **, size_t count) {
   launch(__func__, kernel, clusterX, makeDim3(gridX, gridY, gridZ), blockX,
          shared, stream, params, count);
 }

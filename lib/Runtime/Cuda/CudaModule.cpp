@@ -167,8 +167,8 @@ Error CudaDevice::getParamBytes(ModuleHandle module, const std::string &name,
   if (Error error = check(result, "cuModuleGetFunction"))
     return error;
   size_t offset = 0, size = 0;
-  for (size_t index = 0; driver.cuFuncGetParamInfo(function, index, &offset,
-                                                   &size) == kSuccess;
+  for (size_t index = 0;
+       driver.cuFuncGetParamInfo(function, index, &offset, &size) == kSuccess;
        ++index)
     paramBytes.push_back(static_cast<uint32_t>(size));
   return {};
