@@ -19,6 +19,7 @@
 #include "fusion/Scheduling/Passes.h"
 #include "fusion/Scheduling/SelectSchedule.h"
 #include "fusion/Support/Counts.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"
 #include <map>
 #include <queue>
@@ -50,6 +51,8 @@ struct Member {
   std::vector<PricedSchedule> others;
   /// Kernels on the longest way to it.
   unsigned level;
+  /// Where it stands in the program.
+  unsigned position;
 
   size_t numParameters;
 };
@@ -113,6 +116,87 @@ static StringRef addPrices(Member &member, SymbolicShapes &shapes,
 }
 
 //===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The bytes between kernels at each place of the program. A kernel that starts
+/// with an earlier one has its results wait for who reads them.
+class LiveBytes {
+public:
+  /// What is not more than `kept` bytes is taken for free.
+  LiveBytes(Block &block, int64_t kept);
+
+  unsigned getPosition(Operation *op) const { return positions.lookup(op); }
+  /// Moves the start of `member` to `position` if all that is live there then
+  /// is no more than what is live somewhere without launches.
+  bool moveStart(const Member &member, unsigned position);
+
+private:
+  unsigned getLastUse(Value value) const;
+
+  DenseMap<Operation *, unsigned> positions;
+  SmallVector<int64_t> live;
+  int64_t most;
+};
+} // namespace
+
+/// The bytes of the results of `kernel` that lie in memory of their own; those
+/// that the function gives are its caller's.
+static int64_t countOwnBytes(KernelOp kernel) {
+  int64_t bytes = 0;
+  for (Value result : kernel.getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    bool isGiven = llvm::any_of(result.getUsers(), [](Operation *user) {
+      return user->hasTrait<OpTrait::IsTerminator>();
+    });
+    if (type.hasStaticShape() && !isGiven)
+      bytes += type.getNumElements() *
+               llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  }
+  return bytes;
+}
+
+/// The place of the last op that reads `value`, or a view of it.
+unsigned LiveBytes::getLastUse(Value value) const {
+  unsigned last = positions.lookup(value.getDefiningOp());
+  for (Operation *user : value.getUsers()) {
+    last = std::max(last, positions.lookup(user));
+    if (!isa<KernelOp>(user))
+      for (Value view : user->getResults())
+        last = std::max(last, getLastUse(view));
+  }
+  return last;
+}
+
+LiveBytes::LiveBytes(Block &block, int64_t kept) {
+  for (Operation &op : block)
+    positions[&op] = positions.size();
+  live.assign(positions.size(), 0);
+  for (auto kernel : block.getOps<KernelOp>()) {
+    unsigned last = positions.lookup(kernel);
+    for (Value result : kernel.getResults())
+      last = std::max(last, getLastUse(result));
+    int64_t bytes = countOwnBytes(kernel);
+    for (unsigned place = positions.lookup(kernel); place <= last; ++place)
+      live[place] += bytes;
+  }
+  most = kept;
+  for (int64_t bytes : live)
+    most = std::max(most, bytes);
+}
+
+bool LiveBytes::moveStart(const Member &member, unsigned position) {
+  int64_t bytes = countOwnBytes(member.kernel);
+  for (unsigned place = position; place < member.position; ++place)
+    if (live[place] + bytes > most)
+      return false;
+  for (unsigned place = position; place < member.position; ++place)
+    live[place] += bytes;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
 // Launches
 //===----------------------------------------------------------------------===//
 
@@ -127,7 +211,8 @@ static double price(const Launch &launch, const TargetInfo &target) {
 }
 
 /// Takes a first launch out of `members`, of one level.
-static Launch takeLaunch(Launch &members, const TargetInfo &target) {
+static Launch takeLaunch(Launch &members, const TargetInfo &target,
+                         LiveBytes &live) {
   Launch launch = {members.front()}, left;
   size_t parameters = launch.front()->numParameters;
   double seconds = launch.front()->estimate.seconds();
@@ -138,7 +223,8 @@ static Launch takeLaunch(Launch &members, const TargetInfo &target) {
       continue;
     launch.push_back(member);
     double together = price(launch, target);
-    if (together >= seconds + member->estimate.seconds()) {
+    if (together >= seconds + member->estimate.seconds() ||
+        !live.moveStart(*member, launch.front()->position)) {
       launch.pop_back();
       continue;
     }
@@ -216,7 +302,8 @@ public:
   void run();
 
 private:
-  void findMembers();
+  void sinkSources();
+  void findMembers(const LiveBytes &live);
   void remarkOwnLaunch(KernelOp kernel, StringRef reason);
   void addLaunch(const Launch &launch);
   void reorder();
@@ -232,9 +319,67 @@ private:
 };
 } // namespace
 
+/// The ops that show a part of `kernel`'s results, or a shape of them, in order,
+/// and the first other op that reads one; null if there is none.
+static Operation *findFirstUser(KernelOp kernel,
+                                SmallVectorImpl<Operation *> &views) {
+  llvm::SetVector<Operation *> shown;
+  shown.insert(kernel);
+  Operation *first = nullptr;
+  for (unsigned next = 0; next < shown.size(); ++next)
+    for (Operation *user : shown[next]->getUsers()) {
+      if (isa<tensor::TensorDialect>(user->getDialect()))
+        shown.insert(user);
+      else if (!first || user->isBeforeInBlock(first))
+        first = user;
+    }
+  views.assign(std::next(shown.begin()), shown.end());
+  llvm::sort(views, [](Operation *a, Operation *b) {
+    return a->isBeforeInBlock(b);
+  });
+  return first;
+}
+
+/// Lets kernels that read arguments alone, such as those that lay weights out
+/// anew, stand in front of the first that reads their results: until then
+/// nothing of them has to be kept. None passes a kernel that overwrites what it
+/// reads.
+void LaunchPacker::sinkSources() {
+  Block &block = func.getFunctionBody().front();
+  auto kernels = llvm::to_vector(block.getOps<KernelOp>());
+  SmallVector<KernelOp> inPlace;
+  for (KernelOp kernel : llvm::reverse(kernels)) {
+    if (isInPlace(kernel)) {
+      inPlace.push_back(kernel);
+      continue;
+    }
+    llvm::SmallDenseSet<Value, 4> read;
+    for (Value input : kernel.getInputs())
+      read.insert(stripViews(input));
+    if (llvm::any_of(read, [](Value input) {
+          return input.getDefiningOp<KernelOp>() != nullptr;
+        }))
+      continue;
+    SmallVector<Operation *> views;
+    Operation *first = findFirstUser(kernel, views);
+    if (!first || first->getBlock() != &block || first == block.getTerminator())
+      continue;
+    for (KernelOp writer : inPlace)
+      if (writer->isBeforeInBlock(first) &&
+          llvm::any_of(writer.getInputs(), [&](Value input) {
+            return read.contains(stripViews(input));
+          }))
+        first = writer;
+    kernel->moveBefore(first);
+    for (Operation *view : views)
+      if (view->isBeforeInBlock(first))
+        view->moveBefore(first);
+  }
+}
+
 /// Kernels that write in place stay between those before and those after them,
 /// which may read what they overwrite.
-void LaunchPacker::findMembers() {
+void LaunchPacker::findMembers(const LiveBytes &live) {
   SymbolicShapes shapes(func);
   DenseMap<Value, unsigned> levels;
   unsigned fence = 0, highest = 0;
@@ -265,6 +410,7 @@ void LaunchPacker::findMembers() {
                   {},
                   {},
                   level,
+                  live.getPosition(kernel),
                   kernel.getInputs().size() + kernel.getNumResults()};
     StringRef reason = addPrices(member, shapes, target, typicalExtent);
     if (reason.empty())
@@ -332,11 +478,11 @@ void LaunchPacker::reorder() {
     units[unit].push_back(&op);
     unitOf[&op] = unit;
   }
-  SmallVector<llvm::SmallDenseSet<unsigned, 4>> users(units.size());
-  SmallVector<unsigned> waitsFor(units.size());
+  SmallVector<llvm::SmallDenseSet<unsigned, 4>> producers(units.size());
+  SmallVector<unsigned> waiting(units.size());
   auto addEdge = [&](unsigned from, unsigned to) {
-    if (from != to && users[from].insert(to).second)
-      ++waitsFor[to];
+    if (from != to && producers[to].insert(from).second)
+      ++waiting[from];
   };
   SmallVector<unsigned> sinceFence;
   std::optional<unsigned> fence;
@@ -358,29 +504,35 @@ void LaunchPacker::reorder() {
     sinceFence.clear();
     fence = unit;
   }
-  std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> ready;
+  // From the end, so that each stands as near to what reads it as it did.
+  std::priority_queue<unsigned> ready;
   for (unsigned unit = 0; unit < units.size(); ++unit)
-    if (waitsFor[unit] == 0)
+    if (waiting[unit] == 0)
       ready.push(unit);
+  Operation *next = block.getTerminator();
   while (!ready.empty()) {
     unsigned unit = ready.top();
     ready.pop();
-    for (Operation *op : units[unit])
-      op->moveBefore(block.getTerminator());
-    for (unsigned user : users[unit])
-      if (--waitsFor[user] == 0)
-        ready.push(user);
+    for (Operation *op : llvm::reverse(units[unit])) {
+      op->moveBefore(next);
+      next = op;
+    }
+    for (unsigned producer : producers[unit])
+      if (--waiting[producer] == 0)
+        ready.push(producer);
   }
 }
 
 void LaunchPacker::run() {
-  findMembers();
+  sinkSources();
+  LiveBytes live(func.getFunctionBody().front(), target.l2Bytes);
+  findMembers(live);
   std::map<unsigned, Launch> ofLevel;
   for (const Member &member : members)
     ofLevel[member.level].push_back(&member);
   for (auto &[level, left] : ofLevel)
     while (!left.empty())
-      addLaunch(takeLaunch(left, target));
+      addLaunch(takeLaunch(left, target, live));
   for (auto [kernel, reason] : alone)
     remarkOwnLaunch(kernel, reason);
   if (numLaunches == 0)

@@ -42,7 +42,9 @@ def PackLaunchesPass : Pass<"fusion-schedule-pack-launches", "ModuleOp"> {
     each other get the same `launch` where starting them together is predicted
     to be faster: each then has blocks of its own in one grid, all with the
     registers and the shared memory of the neediest. They are moved next to each
-    other. Kernels of products, of sizes that the run alone knows, that write in
+    other, as long as the bytes that then lie between kernels at once are no more
+    than at some place before, or than the L2 cache has. Kernels that read arguments
+    alone stand in front of what reads them. Kernels of products, of sizes that the run alone knows, that write in
     place, or whose blocks wait for each other, start on their own; a remark says
     why.
   }];
