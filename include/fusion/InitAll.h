@@ -86,15 +86,15 @@ inline void registerAllDialects(DialectRegistry &registry) {
 /// registry, for tools that take them by name.
 inline void registerAllPasses() {
   registerFusionCodegenPasses();
+  registerFusionMathExpansionPasses();
   registerFusionPipelinesPasses();
   registerFusionPlanningPasses();
+  registerFusionPreprocessingPasses();
   registerFusionSchedulingPasses();
+  registerFusionTargetPTXPasses();
   registerFusionTileToNVVMPasses();
   registerInputPipeline();
   registerPhasePipelines();
-  registerPreprocessingPasses();
-  registerMathExpansionPasses();
-  registerTargetPTXPasses();
   tile::registerFusionTilePasses();
 }
 
