@@ -44,10 +44,11 @@ FUSION_C_API uint32_t fusionGetAbiVersion(void);
 /// Null if the library that was loaded can serve a caller that was built with a
 /// header of these versions; else what is wrong, "FUS-1302: cause; remedy",
 /// which lives until the thread's next call: another ABI, or a newer interface.
+/// Programs that load the library themselves (dlopen) call it first, with the
+/// versions of their header: no loader has checked them.
 FUSION_C_API const char *fusionCheckVersion(uint32_t abiVersion,
                                             uint32_t apiVersion);
-/// The same for this header: to be called first by programs that load the
-/// library themselves (dlopen), for which no linker has checked it.
+/// The same for this header.
 #define FUSION_C_CHECK_VERSION()                                               \
   (fusionCheckVersion(FUSION_C_ABI_VERSION, FUSION_C_API_VERSION))
 

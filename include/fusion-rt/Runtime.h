@@ -64,11 +64,12 @@ FUSION_RT_API uint32_t fusionRtGetAbiVersion(void);
 #define FUSION_RT_API_VERSION 1
 
 /// An error if the library that was loaded cannot serve a caller that was built
-/// with a header of these versions: another ABI, or a newer interface.
+/// with a header of these versions: another ABI, or a newer interface. Programs
+/// that load the library themselves (dlopen) call it first, with the versions
+/// of their header: no loader has checked them.
 FUSION_RT_API FusionRtStatus fusionRtCheckVersion(uint32_t abiVersion,
                                                   uint32_t apiVersion);
-/// The same for this header: to be called first by programs that load the
-/// library themselves (dlopen), for which no linker has checked it.
+/// The same for this header.
 #define FUSION_RT_CHECK_VERSION()                                              \
   (fusionRtCheckVersion(FUSION_RT_ABI_VERSION, FUSION_RT_API_VERSION))
 

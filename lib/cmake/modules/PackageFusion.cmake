@@ -36,9 +36,11 @@ set(CPACK_DEBIAN_DEV_DESCRIPTION
  For C, CMake and pkg-config; for C++, the compiler as libraries of MLIR.")
 if(FUSION_BUILD_COMPILER)
   string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", fusion-compiler ${same_release}")
-  # The C interfaces need no LLVM.
+  # For programs in C++: the C interfaces need no headers of LLVM. Debian's MLIR
+  # does not ask for the LLVM that its CMake files look for.
+  set(llvm ${LLVM_VERSION_MAJOR})
   set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS
-      "libmlir-${LLVM_VERSION_MAJOR}-dev, mlir-${LLVM_VERSION_MAJOR}-tools")
+      "libmlir-${llvm}-dev, llvm-${llvm}-dev, mlir-${llvm}-tools")
   set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME fusion-compiler)
   set(CPACK_DEBIAN_COMPILER_DESCRIPTION
       "Compiles tensor programs to fused GPU kernels
