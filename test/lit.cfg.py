@@ -19,6 +19,10 @@ config.substitutions.append(("%mlir_tblgen", config.mlir_tblgen))
 config.substitutions.append(("%python", f'"{config.python_executable}"'))
 
 config.substitutions.append(("%clangxx", config.cxx))
+config.substitutions.append(("%host_cc", config.cc))
+config.substitutions.append(("%host_cxx", config.cxx))
+config.substitutions.append(("%cmake", config.cmake))
+config.substitutions.append(("%cpack", config.cpack))
 
 # Our tools first, so that a test never runs an installed copy of them.
 llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
@@ -27,6 +31,8 @@ llvm_config.with_environment("PATH", config.fusion_tools_dir, append_path=True)
 # A test that needs a tool, a chip or assertions says so with REQUIRES.
 if config.fusion_assertions:
     config.available_features.add("asserts")
+if config.fusion_installs:
+    config.available_features.add("installs")
 for tool in ("fusion-opt", "fusion-compile", "fusion-run", "fusion-doctor",
              "fusion-reduce", "fusion-lsp-server", "fusion-emulate",
              "fusion-conformance"):
@@ -61,5 +67,7 @@ if os.path.exists(plugin):
     config.available_features.add("foreign-dialect")
 if "Clang" in config.cxx_id:
     config.available_features.add("clang")
+if lit.util.which("dpkg-deb") and lit.util.which("dpkg-shlibdeps"):
+    config.available_features.add("dpkg")
 if lit.util.which("ptxas"):
     config.available_features.add("ptxas")

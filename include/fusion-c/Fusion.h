@@ -32,9 +32,28 @@
 extern "C" {
 #endif
 
-/// Changes when a caller built against an older header could break.
+/// Changes when a caller built against an older header could break. The number
+/// behind the library's name, libfusion-c.so.1.
 #define FUSION_C_ABI_VERSION 1
 FUSION_C_API uint32_t fusionGetAbiVersion(void);
+
+/// Grows when the interface does: by functions, fields or values of an
+/// enumeration. A function of version N is exported as FUSION_C_N.
+#define FUSION_C_API_VERSION 1
+
+/// Null if the library that was loaded can serve a caller that was built with a
+/// header of these versions; else what is wrong, "FUS-1302: cause; remedy",
+/// which lives until the thread's next call: another ABI, or a newer interface.
+/// Programs that load the library themselves (dlopen) call it first, with the
+/// versions of their header: no loader has checked them.
+FUSION_C_API const char *fusionCheckVersion(uint32_t abiVersion,
+                                            uint32_t apiVersion);
+/// The same for this header.
+#define FUSION_C_CHECK_VERSION()                                               \
+  (fusionCheckVersion(FUSION_C_ABI_VERSION, FUSION_C_API_VERSION))
+
+/// The release of the library, "0.1.0".
+FUSION_C_API const char *fusionGetVersion(void);
 
 /// How a compilation ended; the exit status of the tools.
 typedef enum FusionStatus {
@@ -45,7 +64,8 @@ typedef enum FusionStatus {
   FUSION_INTERNAL = 70    // an error of the compiler's own
 } FusionStatus;
 
-/// Zero means the default for every field but the first.
+/// Zero means the default for every field but the first. A field that is set by
+/// a newer caller and unknown to an older library is refused.
 typedef struct FusionCompileOptions {
   size_t structSize;        // sizeof(FusionCompileOptions)
   const char *target;       // default: the module's fusion.target, or "sm_90a"

@@ -14,7 +14,8 @@
 //    FUS-nnnn, whose text fusionRtGetLastError then has for the calling thread.
 //    Nothing aborts. What a failed function should have written is left alone.
 //  - A struct begins with its size, set by the caller with
-//    FUSION_RT_INIT(Type): an older caller works with a newer library.
+//    FUSION_RT_INIT(Type): an older caller works with a newer library. What a
+//    newer caller sets that an older library does not know is refused.
 //  - Handles may be used from several threads at once, except that destroying a
 //    handle must not meet any other use of it. Launching takes no lock.
 //  - Strings that are returned belong to the handle they were asked of.
@@ -53,9 +54,27 @@ extern "C" {
 
 typedef int32_t FusionRtStatus;
 
-/// Changes when a caller built against an older header could break.
+/// Changes when a caller built against an older header could break. The number
+/// behind the library's name, libfusion-rt.so.1.
 #define FUSION_RT_ABI_VERSION 1
 FUSION_RT_API uint32_t fusionRtGetAbiVersion(void);
+
+/// Grows when the interface does: by functions, fields or values of an
+/// enumeration. A function of version N is exported as FUSION_RT_N.
+#define FUSION_RT_API_VERSION 1
+
+/// An error if the library that was loaded cannot serve a caller that was built
+/// with a header of these versions: another ABI, or a newer interface. Programs
+/// that load the library themselves (dlopen) call it first, with the versions
+/// of their header: no loader has checked them.
+FUSION_RT_API FusionRtStatus fusionRtCheckVersion(uint32_t abiVersion,
+                                                  uint32_t apiVersion);
+/// The same for this header.
+#define FUSION_RT_CHECK_VERSION()                                              \
+  (fusionRtCheckVersion(FUSION_RT_ABI_VERSION, FUSION_RT_API_VERSION))
+
+/// The release of the library, "0.1.0".
+FUSION_RT_API const char *fusionRtGetVersion(void);
 
 /// The last error of the calling thread: "FUS-6004: cause; remedy", and its
 /// parts. Empty and 0 when no call of this thread has failed. The strings live

@@ -88,15 +88,15 @@ inline void registerAllDialects(DialectRegistry &registry) {
 inline void registerAllPasses() {
   registerFusionCodegenPasses();
   registerFusionHostLoweringPasses();
+  registerFusionMathExpansionPasses();
   registerFusionPipelinesPasses();
   registerFusionPlanningPasses();
+  registerFusionPreprocessingPasses();
   registerFusionSchedulingPasses();
+  registerFusionTargetPTXPasses();
   registerFusionTileToNVVMPasses();
   registerInputPipeline();
   registerPhasePipelines();
-  registerPreprocessingPasses();
-  registerMathExpansionPasses();
-  registerTargetPTXPasses();
   tile::registerFusionTilePasses();
 }
 

@@ -17,6 +17,7 @@
 #include "fusion/Preprocessing/ProgramText.h"
 #include "fusion/Support/CrashReport.h"
 #include "fusion/Support/DefaultChip.h"
+#include "fusion/Version.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
@@ -27,14 +28,31 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// The options of a caller whose struct may be older, and so shorter, than
-/// ours: what it does not have is zero.
-static FusionCompileOptions readOptions(const FusionCompileOptions *options) {
-  FusionCompileOptions result = {};
-  if (options)
-    std::memcpy(&result, options,
-                std::min(options->structSize, sizeof(result)));
-  return result;
+/// Reads the options of a caller whose struct may be older, and so shorter,
+/// than ours, of which what it does not have is zero; or newer. Returns what is
+/// wrong with it, with the error's code, or nothing.
+static std::optional<std::pair<ErrorCode, std::string>>
+readOptions(const FusionCompileOptions *options, FusionCompileOptions &result) {
+  result = {};
+  if (!options)
+    return std::nullopt;
+  size_t size = options->structSize;
+  // No struct of the interface is nearly as large: it is another number.
+  constexpr size_t kMaxSize = 4096;
+  if (size < sizeof(size) || size > kMaxSize)
+    return std::pair(ErrorCode::BadCommandLine,
+                     ("the structSize of the options is " + Twine(size)).str());
+  StringRef bytes(reinterpret_cast<const char *>(options), size);
+  if (llvm::any_of(bytes.drop_front(std::min(size, sizeof(result))),
+                   [](char byte) { return byte != 0; }))
+    return std::pair(ErrorCode::LibraryMismatch,
+                     ("options of " + Twine(size) +
+                      " bytes have a field set that libfusion-c " +
+                      FUSION_VERSION_STRING + ", with " +
+                      Twine(sizeof(result)) + " bytes, does not have")
+                         .str());
+  std::memcpy(&result, options, std::min(size, sizeof(result)));
+  return std::nullopt;
 }
 
 static std::string orDefault(const char *value, const char *fallback) {
@@ -198,15 +216,35 @@ static FusionCompilation compileApart(StringRef text,
 
 uint32_t fusionGetAbiVersion(void) { return FUSION_C_ABI_VERSION; }
 
+const char *fusionCheckVersion(uint32_t abiVersion, uint32_t apiVersion) {
+  if (abiVersion == FUSION_C_ABI_VERSION && apiVersion <= FUSION_C_API_VERSION)
+    return nullptr;
+  auto name = [](uint32_t abi, uint32_t api) {
+    return ("ABI " + Twine(abi) + ", interface " + Twine(api)).str();
+  };
+  thread_local std::string text;
+  text = formatError(
+      ErrorCode::LibraryMismatch,
+      "the program was built for " + name(abiVersion, apiVersion) +
+          " of the compiler; libfusion-c " + FUSION_VERSION_STRING + " has " +
+          name(FUSION_C_ABI_VERSION, FUSION_C_API_VERSION));
+  return text.c_str();
+}
+
+const char *fusionGetVersion(void) { return FUSION_VERSION_STRING; }
+
 FusionStatus fusionCompile(const char *text, size_t size,
                            const FusionCompileOptions *givenOptions,
                            FusionCompilation **compilation) {
   if (!compilation)
     return FUSION_USAGE;
   auto result = std::make_unique<FusionCompilation>();
-  FusionCompileOptions given = readOptions(givenOptions);
+  FusionCompileOptions given;
+  auto wrong = readOptions(givenOptions, given);
   StringRef program(text, text ? size : 0);
-  if (!text && size)
+  if (wrong)
+    result->addError(makeError(wrong->first, wrong->second));
+  else if (!text && size)
     result->addError(
         makeError(ErrorCode::BadCommandLine, "the text is a null pointer"));
   else

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Preprocessing/Passes.h"
+#include "fusion/Preprocessing/Pipeline.h"
 #include "fusion/Preprocessing/UnusedResults.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -403,18 +404,21 @@ static LogicalResult simplifySinglePlaces(func::FuncOp func) {
   return success();
 }
 
+void fusion::populateGeneralizePatterns(RewritePatternSet &patterns) {
+  linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+  patterns.add<ConvertBitcast, ConvertFromElements, ConvertGenerate,
+               ConvertInsert, ConvertRank, ConvertSplat, GeneralizeNamed,
+               InlineSplat, LowerPack, LowerUnpack>(patterns.getContext());
+}
+
 namespace {
 struct GeneralizePass
     : public fusion::impl::GeneralizePassBase<GeneralizePass> {
   using Base::Base;
 
   void runOnOperation() override {
-    MLIRContext *context = &getContext();
-    RewritePatternSet patterns(context);
-    linalg::populateElementwiseToLinalgConversionPatterns(patterns);
-    patterns.add<ConvertBitcast, ConvertFromElements, ConvertGenerate,
-                 ConvertInsert, ConvertRank, ConvertSplat, GeneralizeNamed,
-                 InlineSplat, LowerPack, LowerUnpack>(context);
+    RewritePatternSet patterns(&getContext());
+    populateGeneralizePatterns(patterns);
     GreedyRewriteConfig config;
     // Constants stay where they are written; the canonicalizer moves them.
     config.enableConstantCSE(false);

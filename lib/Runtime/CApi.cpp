@@ -14,6 +14,7 @@
 #include "Objects.h"
 
 #include "fusion/Executable/Package.h"
+#include "fusion/Version.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -73,7 +74,41 @@ static void writeStruct(T *callers, const T &own) {
                 reinterpret_cast<const char *>(&own) + skip, size - skip);
 }
 
+Error fusionrt::checkStruct(const void *callers, size_t size, size_t known) {
+  // No struct of the interface is nearly as large: it is another number.
+  constexpr size_t kMaxSize = 4096;
+  if (size < sizeof(size) || size > kMaxSize)
+    return Error(ErrorCode::BadArgument,
+                 "the structSize of a struct is " + std::to_string(size),
+                 "make the struct with FUSION_RT_INIT");
+  const char *bytes = static_cast<const char *>(callers);
+  for (size_t i = known; i < size; ++i)
+    if (bytes[i])
+      return Error(ErrorCode::VersionMismatch,
+                   "a struct of " + std::to_string(size) +
+                       " bytes has a field set that version " +
+                       FUSION_VERSION_STRING " of the runtime, with " +
+                       std::to_string(known) + " bytes, does not have");
+  return Error();
+}
+
 uint32_t fusionRtGetAbiVersion(void) { return FUSION_RT_ABI_VERSION; }
+
+FusionRtStatus fusionRtCheckVersion(uint32_t abiVersion, uint32_t apiVersion) {
+  if (abiVersion == FUSION_RT_ABI_VERSION &&
+      apiVersion <= FUSION_RT_API_VERSION)
+    return 0;
+  auto name = [](uint32_t abi, uint32_t api) {
+    return "ABI " + std::to_string(abi) + ", interface " + std::to_string(api);
+  };
+  return finish(
+      Error(ErrorCode::VersionMismatch,
+            "the program was built for " + name(abiVersion, apiVersion) +
+                " of the runtime; version " + FUSION_VERSION_STRING " has " +
+                name(FUSION_RT_ABI_VERSION, FUSION_RT_API_VERSION)));
+}
+
+const char *fusionRtGetVersion(void) { return FUSION_VERSION_STRING; }
 const char *fusionRtGetLastError(void) { return getLast().text.c_str(); }
 const char *fusionRtGetLastErrorCause(void) { return getLast().cause.c_str(); }
 const char *fusionRtGetLastErrorRemedy(void) {
@@ -109,7 +144,9 @@ FusionRtStatus fusionRtDeviceCreate(const char *name,
     return finish(nullArgument("name"));
   if (!device)
     return finish(nullArgument("device"));
-  FusionRtDeviceOptions own = readStruct(options);
+  FusionRtDeviceOptions own;
+  if (Error error = readStruct(options, own))
+    return finish(error);
   const char *environment = std::getenv("FUSION_SYNC");
   bool synchronous = own.synchronous || (environment && *environment == '1');
 
@@ -225,12 +262,15 @@ FusionRtStatus fusionRtEncodeTensorMap(FusionRtDevice *device,
   if (!device || !desc || !map)
     return finish(nullArgument(!device ? "device" : desc ? "map" : "desc"));
   fusionemu::TensorMapInfo info;
-  if (Error error = readTensorMap(readStruct(desc), info))
+  FusionRtTensorMapDesc own;
+  if (Error error = readStruct(desc, own))
     return finish(error);
-  uint8_t own[fusionemu::tensorMapBytes];
-  if (Error error = device->device->encodeTensorMap(info, own))
+  if (Error error = readTensorMap(own, info))
     return finish(error);
-  std::memcpy(map, own, sizeof(own));
+  uint8_t bytes[fusionemu::tensorMapBytes];
+  if (Error error = device->device->encodeTensorMap(info, bytes))
+    return finish(error);
+  std::memcpy(map, bytes, sizeof(bytes));
   return 0;
 }
 
@@ -500,7 +540,10 @@ FusionRtStatus fusionRtLaunch(FusionRtEntry *entry,
                               const FusionRtLaunchArgs *args) {
   if (!entry || !args)
     return finish(nullArgument(entry ? "args" : "entry"));
-  return finish(launchEntry(*entry, readStruct(args)));
+  FusionRtLaunchArgs own;
+  if (Error error = readStruct(args, own))
+    return finish(error);
+  return finish(launchEntry(*entry, own));
 }
 
 FusionRtStatus fusionRtDeviceSetLaunchCallback(FusionRtDevice *device,
@@ -561,7 +604,12 @@ FusionRtStatus fusionRtBench(FusionRtEntry *entry,
                              FusionRtBenchResult *result) {
   if (!entry || !args || !result)
     return finish(nullArgument(!entry ? "entry" : args ? "result" : "args"));
-  FusionRtBenchOptions own = readStruct(options);
+  FusionRtBenchOptions own;
+  FusionRtLaunchArgs ownArgs;
+  if (Error error = readStruct(options, own))
+    return finish(error);
+  if (Error error = readStruct(args, ownArgs))
+    return finish(error);
   constexpr uint32_t kMaxCount = 1000000;
   if (own.warmup > kMaxCount || own.repeats > kMaxCount ||
       own.batch > kMaxCount)
@@ -576,7 +624,7 @@ FusionRtStatus fusionRtBench(FusionRtEntry *entry,
   own.repeats = own.repeats ? own.repeats : 30;
   own.batch = own.batch ? own.batch : 1;
   FusionRtBenchResult measured = {};
-  if (Error error = bench(*entry, readStruct(args), own, measured))
+  if (Error error = bench(*entry, ownArgs, own, measured))
     return finish(error);
   writeStruct(result, measured);
   return 0;

@@ -110,17 +110,24 @@ loadPackage(FusionRtDevice &device, const void *data, size_t size);
 Error launchEntry(FusionRtEntry &entry, const FusionRtLaunchArgs &args,
                   Address signals = 0);
 
+/// An error if a caller's struct of `size` bytes, of which this library knows
+/// `known`, has no size or says something with what lies behind those.
+Error checkStruct(const void *callers, size_t size, size_t known);
+
 /// Copies a caller's struct into one of this library's size: what the caller
-/// does not know of is zero.
+/// does not know of is zero, and so is all of it if there is none.
 template <typename T>
-T readStruct(const T *callers) {
-  T own = {};
+Error readStruct(const T *callers, T &own) {
+  own = {};
   if (callers) {
     size_t size = callers->structSize;
+    if (size != sizeof(T))
+      if (Error error = checkStruct(callers, size, sizeof(T)))
+        return error;
     __builtin_memcpy(&own, callers, size < sizeof(T) ? size : sizeof(T));
   }
   own.structSize = sizeof(T);
-  return own;
+  return Error();
 }
 
 } // namespace fusionrt

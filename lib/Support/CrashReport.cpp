@@ -16,6 +16,7 @@
 
 #include "fusion/Executable/Package.h"
 #include "fusion/Support/ErrorCodes.h"
+#include "fusion/Version.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Config/llvm-config.h"
@@ -33,10 +34,11 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-StringRef fusion::getVersion() { return FUSION_VERSION; }
+StringRef fusion::getVersion() { return FUSION_VERSION_STRING; }
 
 std::string fusion::getVersionString(StringRef tool) {
-  return (tool + " (fusion " FUSION_VERSION ", LLVM " LLVM_VERSION_STRING ")")
+  return (tool + " (fusion " FUSION_VERSION_STRING ", LLVM " LLVM_VERSION_STRING
+                 ")")
       .str();
 }
 

@@ -87,6 +87,28 @@ class StructTest(unittest.TestCase):
         for name in abi._FUNCTIONS:
             self.assertIn(f"fusionRt{name}(", text)
 
+    def test_exports(self):
+        # The libraries export what the headers declare, and nothing else.
+        for headers, exports, macro in (
+                (("fusion-rt/Runtime.h", "fusion-rt/HostCalls.h"),
+                 "lib/Runtime/fusion-rt.exports", "FUSION_RT_API"),
+                (("fusion-rt/Runtime.h", "fusion-rt/HostCalls.h"),
+                 "lib/Runtime/fusion-mgpu.exports", "FUSION_RT_API"),
+                (("fusion-c/Fusion.h",), "lib/CAPI/fusion-c.exports",
+                 "FUSION_C_API")):
+            text = re.sub("//[^\n]*", "", "".join(
+                (INCLUDE / header).read_text() for header in headers))
+            declared = re.findall(macro + r" [\w\s*]*?\b(fusion\w+)\(", text)
+            script = re.sub(r"/\*.*?\*/", "",
+                            (INCLUDE.parent / exports).read_text(), flags=re.S)
+            exported = re.findall(r"^\s+(fusion\w+);$", script, re.M)
+            self.assertGreater(len(declared), 9)
+            self.assertEqual(declared, exported, exports)
+            # The newest node has the number of the interface.
+            newest = re.search(f"#define {macro}_VERSION (\\d+)\n", text)
+            nodes = re.findall(macro.replace("API", r"(\d+) \{"), script)
+            self.assertEqual(max(map(int, nodes)), int(newest.group(1)))
+
     def test_versions(self):
         for header, name, ours in (
                 ("fusion-rt/Runtime.h", "FUSION_RT_ABI_VERSION",

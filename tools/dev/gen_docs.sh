@@ -1,8 +1,9 @@
 #!/bin/sh
-# Writes the reference pages that come from the TableGen files, or checks that
-# they are current.
+# Writes the reference pages that come from the TableGen files and the code that
+# pages take from examples (include_sources.py), or checks that they are
+# current.
 #
-#   gen_docs.sh            writes docs/generated
+#   gen_docs.sh            writes docs/generated and code blocks of docs/
 #   gen_docs.sh --check    prints the difference and exits 1 if there is one
 #
 # MLIR_TBLGEN names the tool when it is not on PATH as mlir-tblgen-22 or
@@ -58,3 +59,4 @@ if [ -n "$check" ] &&
   echo "docs/generated is not current: run tools/dev/gen_docs.sh" >&2
   exit 1
 fi
+"$root/tools/dev/include_sources.py" ${check:+--check}

@@ -26,8 +26,8 @@ packages=(
   zlib1g-dev libzstd-dev
   # Python.h, for the extension module of the Python package.
   python3-dev
-  # Tests.
-  libgtest-dev python3 python3-numpy python3-venv
+  # Tests, of what is installed and packed too.
+  libgtest-dev python3 python3-numpy python3-venv pkg-config dpkg-dev
 )
 
 fail() {

@@ -14,6 +14,7 @@
 #ifndef FUSION_PREPROCESSING_PIPELINE_H
 #define FUSION_PREPROCESSING_PIPELINE_H
 
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -50,6 +51,11 @@ LogicalResult raiseForeignOps(Operation *root);
 /// code generator handles itself only with `all`. Fails where an op has no
 /// decomposition, with an error on the op.
 LogicalResult decomposeFusionOps(Operation *root, bool all = false);
+
+/// Adds the patterns of fusion-input-generalize: named ops of linalg,
+/// arithmetic on tensors, and ops of tensor that plans have no other form for,
+/// become linalg.generic and linalg.fill.
+void populateGeneralizePatterns(RewritePatternSet &patterns);
 
 /// Checks a module as fusion-input-verify does and reports every offence.
 LogicalResult verifyInput(ModuleOp module, bool normalForm);

@@ -51,27 +51,74 @@ endfunction()
 # never races with the headers it includes.
 add_custom_target(fusion-headers)
 
-# fusion_add_library(NAME source... [LINK_LIBS lib...] [DEPENDS target...])
+# fusion_add_library(NAME source... [LINK_LIBS lib...] [DEPENDS target...]
+#                    [NO_INSTALL])
 #
 # Adds one static library of the compiler: links libMLIR and libLLVM, uses the
-# precompiled header, waits for the generated headers.
+# precompiled header, waits for the generated headers. It is installed, as
+# Fusion::NAME, unless NO_INSTALL says that it is for the build alone.
 function(fusion_add_library name)
-  cmake_parse_arguments(ARG "" "" "LINK_LIBS;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_INSTALL" "" "LINK_LIBS;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  fusion_add_public_headers(${name})
+  foreach(dir ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+    target_include_directories(${name} SYSTEM PUBLIC $<BUILD_INTERFACE:${dir}>)
+  endforeach()
   target_precompile_headers(${name} REUSE_FROM FusionPCH)
-  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} ${FUSION_LLVM_LIBS})
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
+  foreach(lib ${FUSION_LLVM_LIBS})
+    target_link_libraries(${name} PUBLIC $<BUILD_INTERFACE:${lib}>)
+  endforeach()
+  # Whoever links it says which MLIR: FusionConfig.cmake makes this target.
+  target_link_libraries(${name} PUBLIC $<INSTALL_INTERFACE:Fusion::LLVM>)
   add_dependencies(${name} fusion-headers ${ARG_DEPENDS})
   set_property(GLOBAL APPEND PROPERTY FUSION_LIBS ${name})
+  if(NOT ARG_NO_INSTALL)
+    fusion_install_targets(MLIR dev ${name})
+  endif()
 endfunction()
 
-# fusion_add_runtime_library(NAME source... [LINK_LIBS lib...])
+# fusion_add_runtime_library(NAME source... [LINK_LIBS lib...] [NO_INSTALL])
 #
 # Adds one static library that must not see LLVM, MLIR or libcudart.
 function(fusion_add_runtime_library name)
-  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_INSTALL" "" "LINK_LIBS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  fusion_add_public_headers(${name})
   target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
+  if(NOT ARG_NO_INSTALL)
+    fusion_install_targets(Runtime dev ${name})
+  endif()
+endfunction()
+
+# fusion_add_public_headers(TARGET): the headers of include/, for those who link
+# it here and those who link what is installed.
+function(fusion_add_public_headers target)
+  target_include_directories(${target} INTERFACE
+    $<BUILD_INTERFACE:${FUSION_SOURCE_DIR}/include>
+    $<BUILD_INTERFACE:${FUSION_BINARY_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${target} INTERFACE cxx_std_17)
+endfunction()
+
+# fusion_name_c_library(TARGET HEADER PREFIX EXPORTS)
+#
+# Gives a shared library with a C interface the version in its header: its name
+# ends in the number of its ABI (PREFIX_ABI_VERSION), and it exports what the
+# version script EXPORTS lists and nothing else.
+function(fusion_name_c_library target header prefix exports)
+  file(STRINGS "${FUSION_SOURCE_DIR}/include/${header}" line
+       REGEX "^#define ${prefix}_ABI_VERSION [0-9]+$")
+  string(REGEX REPLACE ".* " "" abi "${line}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+               "${FUSION_SOURCE_DIR}/include/${header}")
+  set_target_properties(${target} PROPERTIES
+    SOVERSION ${abi} VERSION ${abi}.${PROJECT_VERSION} LINK_DEPENDS "${exports}")
+  target_include_directories(${target} INTERFACE
+    $<BUILD_INTERFACE:${FUSION_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_options(${target} PRIVATE "LINKER:--version-script=${exports}"
+                      LINKER:--no-undefined-version)
 endfunction()
 
 # fusion_add_tool(NAME source... [LINK_LIBS lib...]): a compiler-side binary.
@@ -85,6 +132,7 @@ function(fusion_add_tool name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} ${FUSION_LLVM_LIBS})
   add_dependencies(${name} fusion-headers)
   set_property(GLOBAL APPEND PROPERTY FUSION_TOOLS ${name})
+  fusion_install_tool(${name} compiler)
 endfunction()
 
 # fusion_add_runtime_tool(NAME source... [LINK_LIBS lib...])
@@ -95,7 +143,10 @@ function(fusion_add_runtime_tool name)
   if(FUSION_STATIC_RUNTIME)
     target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
   endif()
+  # It does not know LLVM.
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH "")
   set_property(GLOBAL APPEND PROPERTY FUSION_TOOLS ${name})
+  fusion_install_tool(${name} runtime)
 endfunction()
 
 # fusion_tablegen(TDFILE OUTPUT GENERATOR [args...]): one generated header in

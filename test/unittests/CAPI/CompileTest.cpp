@@ -166,6 +166,53 @@ TEST(CompileTest, ServesOlderCallers) {
   fusionCompilationDestroy(handle);
 }
 
+/// A caller that was built when the options had one field more.
+TEST(CompileTest, ServesNewerCallersUntilTheySetWhatIsNotKnown) {
+  struct {
+    FusionCompileOptions known;
+    uint64_t added;
+  } options = {};
+  options.known.structSize = sizeof(options);
+  options.known.skipPtxas = 1;
+  FusionCompilation *handle = nullptr;
+  EXPECT_EQ(fusionCompile(kGood, sizeof(kGood) - 1, &options.known, &handle),
+            FUSION_OK);
+  fusionCompilationDestroy(handle);
+  options.added = 1;
+  EXPECT_EQ(fusionCompile(kGood, sizeof(kGood) - 1, &options.known, &handle),
+            FUSION_DIAGNOSED);
+  FusionDiagnostic error = {};
+  error.structSize = sizeof(error);
+  ASSERT_EQ(fusionCompilationGetDiagnostic(handle, 0, &error), FUSION_OK);
+  EXPECT_EQ(error.code, 1302);
+  EXPECT_NE(std::strstr(error.cause, fusionGetVersion()), nullptr);
+  fusionCompilationDestroy(handle);
+
+  // The size itself is missing.
+  options.known.structSize = 0;
+  EXPECT_EQ(fusionCompile(kGood, sizeof(kGood) - 1, &options.known, &handle),
+            FUSION_USAGE);
+  fusionCompilationDestroy(handle);
+}
+
+TEST(CompileTest, ChecksTheVersionOfTheCallersHeader) {
+  EXPECT_EQ(FUSION_C_CHECK_VERSION(), nullptr);
+  EXPECT_EQ(fusionCheckVersion(FUSION_C_ABI_VERSION, 0), nullptr);
+  struct {
+    uint32_t abi, api;
+  } refused[] = {{FUSION_C_ABI_VERSION, FUSION_C_API_VERSION + 1},
+                 {FUSION_C_ABI_VERSION + 1, FUSION_C_API_VERSION},
+                 {FUSION_C_ABI_VERSION - 1, FUSION_C_API_VERSION}};
+  for (auto [abi, api] : refused) {
+    const char *wrong = fusionCheckVersion(abi, api);
+    ASSERT_NE(wrong, nullptr);
+    std::string pair =
+        "ABI " + std::to_string(abi) + ", interface " + std::to_string(api);
+    EXPECT_NE(std::strstr(wrong, "FUS-1302"), nullptr) << wrong;
+    EXPECT_NE(std::strstr(wrong, pair.c_str()), nullptr) << wrong;
+  }
+}
+
 TEST(CompileTest, SurvivesEveryFaultOfTheCompiler) {
   for (const char *kind :
        {"assert", "abort", "fatal", "segv", "stack", "exit"}) {

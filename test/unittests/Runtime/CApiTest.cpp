@@ -143,6 +143,75 @@ TEST_F(CApiTest, OlderCallersWithSmallerStructsWork) {
   EXPECT_EQ(info.structSize, offsetof(FusionRtPackageInfo, ledgerJson));
 }
 
+/// A caller that was built when its struct had one field more.
+template <typename T>
+struct Newer {
+  T known = {};
+  uint64_t added = 0;
+  explicit Newer(T value) : known(value) {
+    known.structSize = offsetof(Newer, added) + sizeof(added);
+  }
+};
+
+TEST_F(CApiTest, NewerCallersWorkUntilTheySetWhatIsNotKnown) {
+  auto info = Newer(FUSION_RT_INIT(FusionRtPackageInfo));
+  info.added = 7;
+  ASSERT_EQ(fusionRtPackageGetInfo(package, &info.known), 0);
+  EXPECT_EQ(info.added, 7u);
+
+  FusionRtDevice *made = nullptr;
+  auto options = Newer(FUSION_RT_INIT(FusionRtDeviceOptions));
+  ASSERT_EQ(fusionRtDeviceCreate("emulator", &options.known, &made), 0);
+  fusionRtDeviceDestroy(made);
+  made = nullptr;
+  options.added = 1;
+  EXPECT_EQ(fusionRtDeviceCreate("emulator", &options.known, &made), 6020);
+  EXPECT_EQ(made, nullptr);
+  EXPECT_NE(std::string(fusionRtGetLastErrorCause()).find(fusionRtGetVersion()),
+            std::string::npos);
+
+  auto args = Newer(FUSION_RT_INIT(FusionRtLaunchArgs));
+  args.added = 1;
+  EXPECT_EQ(fusionRtLaunch(entry, &args.known), 6020);
+  auto map = Newer(FUSION_RT_INIT(FusionRtTensorMapDesc));
+  map.added = 1;
+  char encoded[FUSION_RT_TENSOR_MAP_BYTES];
+  EXPECT_EQ(fusionRtEncodeTensorMap(device.get(), &map.known, encoded), 6020);
+  auto bench = Newer(FUSION_RT_INIT(FusionRtBenchOptions));
+  bench.added = 1;
+  auto known = FUSION_RT_INIT(FusionRtLaunchArgs);
+  auto result = FUSION_RT_INIT(FusionRtBenchResult);
+  EXPECT_EQ(fusionRtBench(entry, &known, &bench.known, &result), 6020);
+}
+
+TEST_F(CApiTest, StructsHaveASize) {
+  FusionRtDevice *made = nullptr;
+  for (size_t size : {size_t(0), sizeof(size_t) - 1, size_t(1) << 40}) {
+    FusionRtDeviceOptions options = {};
+    options.structSize = size;
+    EXPECT_EQ(fusionRtDeviceCreate("emulator", &options, &made), 6001) << size;
+    EXPECT_STREQ(fusionRtGetLastErrorRemedy(),
+                 "make the struct with FUSION_RT_INIT");
+  }
+}
+
+TEST_F(CApiTest, ChecksTheVersionOfTheCallersHeader) {
+  EXPECT_EQ(FUSION_RT_CHECK_VERSION(), 0);
+  EXPECT_EQ(fusionRtCheckVersion(FUSION_RT_ABI_VERSION, 0), 0);
+  struct {
+    uint32_t abi, api;
+  } refused[] = {{FUSION_RT_ABI_VERSION, FUSION_RT_API_VERSION + 1},
+                 {FUSION_RT_ABI_VERSION + 1, FUSION_RT_API_VERSION},
+                 {FUSION_RT_ABI_VERSION - 1, FUSION_RT_API_VERSION}};
+  for (auto [abi, api] : refused) {
+    EXPECT_EQ(fusionRtCheckVersion(abi, api), 6020);
+    EXPECT_NE(std::string(fusionRtGetLastErrorCause())
+                  .find("ABI " + std::to_string(abi) + ", interface " +
+                        std::to_string(api)),
+              std::string::npos);
+  }
+}
+
 TEST_F(CApiTest, MemoryGoesThroughTheDevice) {
   FusionRtAddress address = 0;
   ASSERT_EQ(fusionRtMalloc(device.get(), 64, "mine", &address), 0);

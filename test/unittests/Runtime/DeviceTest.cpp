@@ -20,7 +20,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-extern "C" int embedMain(int argc, char **argv); // docs/examples/embed.c
+extern "C" int embedMain(int argc, char **argv); // The example run.c.
 
 using namespace fusionpkg;
 

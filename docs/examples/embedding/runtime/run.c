@@ -1,4 +1,4 @@
-//===- embed.c - Run a package from a C program ---------------------------===//
+//===- run.c - Run a package from a C program -----------------------------===//
 //
 // Part of the Fusion project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -9,7 +9,7 @@
 // This file loads a package, gives its only entry inputs of zeros with every
 // open dimension set to one size, runs it and prints the shapes of the results:
 //
-//   embed PACKAGE.fpk [DEVICE [SIZE]]
+//   run PACKAGE.fpk [DEVICE [SIZE]]
 //
 //===----------------------------------------------------------------------===//
 
@@ -126,7 +126,7 @@ static FusionRtStatus run(State *state, const char *path, const char *device,
 
 int main(int argc, char **argv) {
   if (argc < 2 || argc > 4) {
-    fprintf(stderr, "usage: embed PACKAGE.fpk [DEVICE [SIZE]]\n");
+    fprintf(stderr, "usage: run PACKAGE.fpk [DEVICE [SIZE]]\n");
     return 2;
   }
   State *state = calloc(1, sizeof(State));
