@@ -39,5 +39,7 @@ if os.path.exists(plugin):
     config.available_features.add("foreign-dialect")
 if "Clang" in config.cxx_id:
     config.available_features.add("clang")
+if lit.util.which("chromium"):
+    config.available_features.add("chromium")
 if lit.util.which("ptxas"):
     config.available_features.add("ptxas")

@@ -28,6 +28,8 @@ packages=(
   python3-dev
   # Tests.
   libgtest-dev python3 python3-numpy python3-venv
+  # The page of --report, as a browser shows it.
+  chromium fonts-dejavu-core
 )
 
 fail() {
