@@ -86,14 +86,15 @@ static unsigned getLine(Operation *op) {
   return place ? place.getStartLine() : 0;
 }
 
-/// Notes what kind of fusion the ledger's kernels are, and where they and the
-/// candidates come from.
+/// Notes what the ledger's kernels are made of, what kind of fusion that is, and
+/// where they and the candidates come from.
 static void describeKernels(const ComputeGraph &graph, FusionPlan &plan) {
   for (auto [kernel, facts] :
        llvm::zip_equal(plan.kernels, plan.ledger.kernels)) {
     FusionKind kind = classifyFusion(graph, kernel.nodes);
     facts.kind = stringifyKind(kind).str();
     facts.xlaKind = getXlaWord(kind).str();
+    facts.nodes.assign(kernel.nodes.begin(), kernel.nodes.end());
     if (!kernel.nodes.empty())
       facts.line = getLine(graph.getNode(kernel.nodes.front()).op);
   }

@@ -55,6 +55,8 @@ static llvm::json::Object toJson(const LedgerKernel &kernel) {
                             {"flops", kernel.flops},
                             {"registers", kernel.registers},
                             {"shared_bytes", kernel.sharedBytes}};
+  if (!kernel.nodes.empty())
+    object["operations"] = llvm::json::Array(kernel.nodes);
   if (!kernel.kind.empty())
     object["kind"] = kernel.kind;
   if (!kernel.xlaKind.empty())

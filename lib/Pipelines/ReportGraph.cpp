@@ -141,7 +141,6 @@ static void addParts(const ComputeGraph &graph, const PlannedKernel &kernel,
     bytes += singles[id].bytes();
   }
   const KernelEstimate &estimate = kernel.estimate;
-  facts["operations"] = llvm::json::Array(kernel.nodes);
   facts["reads"] = getInputs(graph, kernel);
   facts["stores"] = llvm::json::Array(kernel.stored);
   facts["unfused_time_ns"] = toNanoseconds(seconds);

@@ -212,21 +212,17 @@ void FunctionDiff::printMoved(size_t from, size_t to) {
 static void printDecisions(const ExplainedFunction &function,
                            ArrayRef<size_t> kernels, StringRef when,
                            llvm::raw_ostream &os) {
-  auto isOf = [&](int64_t op, StringRef name) {
+  auto isOf = [&](int64_t op) {
     return llvm::any_of(kernels, [&](size_t id) {
-      const ExplainedKernel &kernel = function.kernels[id];
-      return kernel.operations.empty() ? kernel.name == name
-                                       : kernel.computes(op);
+      return function.kernels[id].computes(op);
     });
   };
   llvm::StringSet<> known;
   for (const ExplainedCandidate &entry : function.candidates) {
     // Rewrites are of one operation, whatever kernels there are.
-    bool isRewrite =
-        !function.operations.empty() && entry.producerOp == entry.consumerOp;
-    if (entry.accepted || isRewrite ||
-        !isOf(entry.producerOp, entry.producer) ||
-        !isOf(entry.consumerOp, entry.consumer))
+    bool isRewrite = entry.producerOp == entry.consumerOp;
+    if (entry.accepted || isRewrite || !isOf(entry.producerOp) ||
+        !isOf(entry.consumerOp))
       continue;
     std::string text = entry.producer + formatLine(entry.producerLine) +
                        " -> " + entry.consumer +

@@ -22,7 +22,7 @@ trap 'rm -rf "$scratch"' EXIT
 take() { # NAME PROGRAM FRAGMENT
   fusion-compile "$2" -o "$scratch/$1.fpk" --ptxas=false \
     --report="$scratch/$1.html"
-  python3 "$inputs/browse.py" --screenshot="$folder/$1.png" --size=1180,980 \
+  python3 "$inputs/browse.py" --screenshot="$folder/$1.png" --size=1180,930 \
     "$scratch/$1.html" "$3" >/dev/null
 }
 

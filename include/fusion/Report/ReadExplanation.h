@@ -34,8 +34,9 @@ struct ExplainedOperation {
 struct ExplainedKernel {
   std::string name, kind, bound;
   std::vector<std::string> labels;
+  std::vector<int64_t> operations;
   /// Empty in a ledger.
-  std::vector<int64_t> operations, reads, stores;
+  std::vector<int64_t> reads, stores;
   bool computes(int64_t op) const { return llvm::is_contained(operations, op); }
 
   int64_t line = 0, bytes = 0;

@@ -106,7 +106,7 @@ function showRoofline(page, fn) {
   const ridge = target.tensor_flops_per_second / target.dram_bytes_per_second;
   const xs = decades(Math.min(...dots.map((dot) => dot.x), 0.1), Math.max(...dots.map((dot) => dot.x), 4 * ridge), left, width - right);
   const ys = decades(Math.min(...dots.map((dot) => dot.y), target.fp32_flops_per_second / 1e4), target.tensor_flops_per_second, height - bottom, top);
-  const chart = draw("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, style: "max-width:1100px;width:100%", role: "img",
+  const chart = draw("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, style: "max-width:940px;width:100%", role: "img",
     "aria-label": "Roofline: arithmetic against flops for each byte of traffic" });
   chart.append(...axes(xs, ys, "flops for each byte of DRAM traffic", "flops a second", (value) => withUnit(value, ["", "k", "M", "G", "T", "P"])));
   const floor = xs.ticks[0];
@@ -167,7 +167,7 @@ function memoryMap(page, fn, entry, temps) {
   const { width, height, left, right, top, bottom } = kChart;
   const steps = entry.steps.length, stepWidth = (width - left - right) / steps;
   const y = (bytes) => height - bottom - bytes / Math.max(entry.workspace_bytes, 1) * (height - top - bottom);
-  const chart = draw("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, style: "max-width:1100px;width:100%", role: "img",
+  const chart = draw("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, style: "max-width:940px;width:100%", role: "img",
     "aria-label": "Temporaries in the workspace from step to step" });
   for (let i = 0; i <= 4; ++i) {
     const bytes = entry.workspace_bytes * i / 4;

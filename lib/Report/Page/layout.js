@@ -24,8 +24,9 @@ function layOut(sizes, edges) {
   orderRows(rows);
   placeColumns(rows);
   const height = placeRows(rows);
-  const left = Math.min(...nodes.map((node) => node.x - node.w / 2), 0);
-  const width = Math.max(...nodes.map((node) => node.x + node.w / 2), 0) - left;
+  // Not with as many arguments as there are nodes, which may be too many.
+  const left = nodes.reduce((least, node) => Math.min(least, node.x - node.w / 2), 0);
+  const width = nodes.reduce((most, node) => Math.max(most, node.x + node.w / 2), 0) - left;
   nodes.forEach((node) => { node.x -= left; });
   return { width, height, places: nodes.slice(0, sizes.length), chains };
 }

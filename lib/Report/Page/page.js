@@ -23,10 +23,11 @@ class Page {
     this.state = { function: 0, view: "after", tab: "kernels" };
     this.picture = new Picture(byId("graph"), byId("overview"), (target) => this.choose(target));
     // Lines of the program are shown as soon as they are unpacked.
-    unpack(data.program.text).then((text) => {
-      this.text = text;
+    this.unpacking = unpack(data.program.text).then((text) => {
       this.lines = text.split("\n");
       this.refreshDetails();
+      document.documentElement.dataset.complete = "";
+      return text;
     });
   }
 
@@ -36,7 +37,7 @@ class Page {
     this.addChoices();
     this.addKeys();
     window.addEventListener("hashchange", () => this.readHash());
-    window.addEventListener("resize", () => this.picture.update());
+    window.addEventListener("resize", () => this.picture.resize());
     this.readHash();
   }
 
@@ -150,7 +151,7 @@ class Page {
 
   /** Name and text of the parts of `phase`. */
   async partsOf(phase) {
-    if (phase.name === "program") return [[this.program.name, this.text ?? await unpack(this.program.text)]];
+    if (phase.name === "program") return [[this.program.name, await this.unpacking]];
     phase.unpacked ??= await unpack(phase.parts);
     return phase.unpacked;
   }
@@ -268,5 +269,16 @@ function showTexts(page, fn) {
   return [make("div", { class: "bar" }, phases, parts, note), text];
 }
 
-new Page(JSON.parse(byId("data").textContent)).start();
-requestAnimationFrame(() => { document.documentElement.dataset.ready = Math.round(performance.now()); });
+function start(data) {
+  if (data.explanation.functions.length) {
+    new Page(data).start();
+    return;
+  }
+  document.body.replaceChildren(make("main", {}, make("p", {},
+    "Nothing was planned: the program has no functions, or has kernels already.")));
+  document.documentElement.dataset.complete = "";
+}
+
+start(JSON.parse(byId("data").textContent));
+// Asking for a height, so that all boxes have their places by then.
+document.documentElement.dataset.ready = document.body.offsetHeight && Math.round(performance.now());

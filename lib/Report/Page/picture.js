@@ -29,8 +29,15 @@ class Picture {
     const key = fn.function + view;
     if (!this.cache.has(key)) this.cache.set(key, this.build(fn, page, view));
     this.scene = this.cache.get(key);
+    // Asked for before there are boxes, so that the browser need not place them.
+    this.size = this.svg.getBoundingClientRect();
     this.group.replaceChildren(this.scene.group);
     this.start();
+  }
+
+  resize() {
+    this.size = this.svg.getBoundingClientRect();
+    this.update();
   }
 
   build(fn, page, view) {
@@ -94,7 +101,7 @@ class Picture {
 
   /** Moves the picture if `place` is not in view. */
   reveal(place) {
-    const { width, height } = this.svg.getBoundingClientRect();
+    const { width, height } = this.size;
     const [x, y] = [place.x * this.scale + this.x, place.y * this.scale + this.y];
     if (x > 60 && x < width - 60 && y > 30 && y < height - 30 && this.scale >= kReadableScale) return;
     this.scale = Math.max(this.scale, 0.8);
@@ -107,7 +114,7 @@ class Picture {
   start() {
     this.fit();
     if (this.scale >= 0.55) return;
-    const { width, height } = this.svg.getBoundingClientRect(), first = this.scene.layout.places[0];
+    const { width, height } = this.size, first = this.scene.layout.places[0];
     this.scale = Math.min(0.8, Math.max(0.55, (width - 40) / this.scene.layout.width));
     this.x = width / 2 - first.x * this.scale;
     this.y = Math.max(20, height * 0.04);
@@ -115,7 +122,7 @@ class Picture {
   }
 
   fit() {
-    const { width, height } = this.svg.getBoundingClientRect(), { layout } = this.scene;
+    const { width, height } = this.size, { layout } = this.scene;
     this.scale = Math.min((width - 40) / layout.width, (height - 40) / layout.height, 1.25);
     this.x = (width - layout.width * this.scale) / 2;
     this.y = Math.max(20, (height - layout.height * this.scale) / 2);
@@ -123,7 +130,7 @@ class Picture {
   }
 
   zoom(factor, x, y) {
-    const { width, height } = this.svg.getBoundingClientRect();
+    const { width, height } = this.size;
     x ??= width / 2;
     y ??= height / 2;
     const scale = Math.min(Math.max(this.scale * factor, 0.02), 4);
@@ -142,7 +149,7 @@ class Picture {
   /** All boxes in small, and what of them is in view; not where all is. */
   drawOverview() {
     const { layout, boxes } = this.scene, canvas = this.overview, context = canvas.getContext("2d");
-    const { width, height } = this.svg.getBoundingClientRect();
+    const { width, height } = this.size;
     const isAll = this.x >= 0 && this.y >= 0 && this.x + layout.width * this.scale <= width + 1 &&
       this.y + layout.height * this.scale <= height + 1;
     canvas.hidden = isAll;
@@ -184,7 +191,7 @@ class Picture {
       this.svg.classList.remove("drag");
     });
     this.overview.addEventListener("click", (event) => {
-      const { left, top } = this.overview.getBoundingClientRect(), box = this.svg.getBoundingClientRect();
+      const { left, top } = this.overview.getBoundingClientRect(), box = this.size;
       this.x = box.width / 2 - (event.clientX - left) / this.overviewRatio * this.scale;
       this.y = box.height / 2 - (event.clientY - top) / this.overviewRatio * this.scale;
       this.update();
@@ -246,13 +253,14 @@ function opBox(fn, id) {
 
 const shorten = (text, most) => text.length <= most ? text : text.slice(0, most - 1) + "…";
 
+
 const kMeasure = document.createElement("canvas").getContext("2d");
+const kFamily = getComputedStyle(document.body).fontFamily;
 
 /** The width of the widest of `texts`, in the fonts of the style. */
 function widthOf(texts) {
-  const family = getComputedStyle(document.body).fontFamily;
   return Math.ceil(Math.max(60, ...texts.map(({ kind, text }) => {
-    kMeasure.font = `${kind === "title" ? "600 12px" : "11px"} ${family}`;
+    kMeasure.font = `${kind === "title" ? "600 12px" : "11px"} ${kFamily}`;
     return kMeasure.measureText(text).width;
   })));
 }
