@@ -86,8 +86,8 @@ static unsigned getLine(Operation *op) {
   return place ? place.getStartLine() : 0;
 }
 
-/// Notes what the ledger's kernels are made of, what kind of fusion that is, and
-/// where they and the candidates come from.
+/// Notes what the ledger's kernels are made of, what kind of fusion that is,
+/// and where they and the candidates come from.
 static void describeKernels(const ComputeGraph &graph, FusionPlan &plan) {
   for (auto [kernel, facts] :
        llvm::zip_equal(plan.kernels, plan.ledger.kernels)) {

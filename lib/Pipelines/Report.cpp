@@ -128,7 +128,6 @@ void fusion::fillReport(ArrayRef<Ledger> ledgers,
     report.bytesBefore += ledger.bytesBefore;
     report.bytesAfter += ledger.bytesAfter;
     report.predictedUs += ledger.timeAfterUs;
-    report.unfusedUs += ledger.timeBeforeUs;
     report.representativeSize =
         std::max(report.representativeSize, ledger.representativeSize);
     for (const LedgerKernel &planned : ledger.kernels)

@@ -213,9 +213,8 @@ static void printDecisions(const ExplainedFunction &function,
                            ArrayRef<size_t> kernels, StringRef when,
                            llvm::raw_ostream &os) {
   auto isOf = [&](int64_t op) {
-    return llvm::any_of(kernels, [&](size_t id) {
-      return function.kernels[id].computes(op);
-    });
+    return llvm::any_of(
+        kernels, [&](size_t id) { return function.kernels[id].computes(op); });
   };
   llvm::StringSet<> known;
   for (const ExplainedCandidate &entry : function.candidates) {

@@ -81,6 +81,33 @@ func.func @prologue(%a: tensor<512x256xi8>, %b: tensor<256x512xf16>)
   return %c : tensor<512x512xf32>
 }
 
+// CHECK-LABEL: @prologue_epilogue
+// CHECK: kernel {{.*}}: {{.+}}, matmul, exp; contraction-prologue-epilogue;
+func.func @prologue_epilogue(%a: tensor<512x256xi8>, %b: tensor<256x512xf16>)
+    -> tensor<512x512xf32> {
+  %wide = arith.sitofp %a : tensor<512x256xi8> to tensor<512x256xf16>
+  %half = arith.constant dense<0.5> : tensor<512x256xf16>
+  %scaled = arith.mulf %wide, %half : tensor<512x256xf16>
+  %zero = arith.constant dense<0.0> : tensor<512x512xf32>
+  %c = linalg.matmul ins(%scaled, %b : tensor<512x256xf16>, tensor<256x512xf16>)
+      outs(%zero : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %y = math.exp %c : tensor<512x512xf32>
+  return %y : tensor<512x512xf32>
+}
+
+// CHECK-LABEL: @siblings
+// CHECK: kernel {{.*}}: matmul, matmul; contraction-siblings;
+func.func @siblings(%a: tensor<512x256xf16>, %b: tensor<256x512xf16>,
+                    %d: tensor<256x512xf16>)
+    -> (tensor<512x512xf32>, tensor<512x512xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<512x512xf32>
+  %c = linalg.matmul ins(%a, %b : tensor<512x256xf16>, tensor<256x512xf16>)
+      outs(%zero : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %e = linalg.matmul ins(%a, %d : tensor<512x256xf16>, tensor<256x512xf16>)
+      outs(%zero : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %c, %e : tensor<512x512xf32>, tensor<512x512xf32>
+}
+
 // CHECK-LABEL: @cascade
 // CHECK: kernel {{.*}}; cascade;
 func.func @cascade(%q: tensor<1x4x128x64xbf16>, %k: tensor<1x4x128x64xbf16>,

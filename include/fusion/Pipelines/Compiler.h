@@ -107,8 +107,6 @@ struct CompileReport {
   /// DRAM traffic of one run, unfused and fused.
   int64_t bytesBefore = 0, bytesAfter = 0;
   double predictedUs = 0;
-  /// The same of operations that each are a kernel.
-  double unfusedUs = 0;
   /// Bytes that kernels have between them at once, beside what the functions
   /// take and give: the largest of all functions, 0 for one kernel. Unknown
   /// (-1) where sizes are, and without a package.

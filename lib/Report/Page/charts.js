@@ -121,7 +121,7 @@ function showRoofline(page, fn) {
     class: `dot b-${limitOf(kernel.bound)}${page.chosen.kernel === id ? " chosen" : ""}`, cx: xs.at(x).toFixed(1), cy: ys.at(y).toFixed(1),
     r: (4 + 10 * Math.sqrt(kernel.time_ns / longest)).toFixed(1), "fill-opacity": 0.75, "data-kernel": id, tabindex: 0,
     click: () => page.choose({ kernel: id }), keydown: (event) => event.key === "Enter" && page.choose({ kernel: id }) },
-  draw("title", {}, `${kernel.name}: ${withUnit(y, ["", "k", "M", "G", "T"])}flop/s, ${x.toPrecision(3)} flop/B, ${formatTime(kernel.time_ns)}`))));
+  draw("title", {}, `${kernel.name}: ${withUnit(y, ["", "k", "M", "G", "T"])}flop/s, ${formatNumber(x)} flop/B, ${formatTime(kernel.time_ns)}`))));
   const silent = fn.kernels.length - dots.length;
   return [make("p", { class: "faint" }, assuming(fn, `${target.part || target.name}, DRAM ${withUnit(target.dram_bytes_per_second, ["B/s", "kB/s", "MB/s", "GB/s", "TB/s"])}. Predicted; the larger a dot, the longer its kernel.`),
     silent ? ` ${silent} ${silent === 1 ? "kernel does" : "kernels do"} no arithmetic.` : ""), chart];

@@ -60,7 +60,7 @@ function kernelFigures(page, fn, kernel) {
     measured && ["traffic, counted", formatBytes(measured.traffic_bytes / Math.max(measured.launches, 1)),
       measured.launches > 1 ? " a launch" : ""],
     ["arithmetic", formatFlops(kernel.flops), kernel.dram_bytes > 0
-      ? `, ${(kernel.flops / kernel.dram_bytes).toPrecision(3)} flop/B` : ""],
+      ? `, ${formatNumber(kernel.flops / kernel.dram_bytes)} flop/B` : ""],
     ["of the roofline", formatShare(shareOfRoof(kernel, page.target))],
     ["launch", `${kernel.blocks} blocks of ${facts ? facts.threads : kernel.threads} threads`],
     ["registers", `${kernel.registers} predicted`, known ? `, ${facts.measured.registers} by ptxas` : ""],

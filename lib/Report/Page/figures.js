@@ -27,13 +27,17 @@ function fill(element, attributes, children) {
 
 const byId = (id) => document.getElementById(id);
 
+/** Three digits, or all of a whole number. */
+const formatNumber = (value) => Number.isInteger(value) || Math.abs(value) >= 999.5 ? String(Math.round(value)) : value.toPrecision(3);
+
 function withUnit(value, units) {
   let unit = 0;
-  while (Math.abs(value) >= 1000 && unit + 1 < units.length) {
+  // What rounds to 1000 of a unit is 1 of the next.
+  while (Math.abs(value) >= 999.5 && unit + 1 < units.length) {
     value /= 1000;
     ++unit;
   }
-  return (unit === 0 && Number.isInteger(value) ? value : value.toPrecision(3)) + " " + units[unit];
+  return (unit ? value.toPrecision(3) : formatNumber(value)) + " " + units[unit];
 }
 const formatBytes = (bytes) => bytes === null || bytes === undefined ? "unknown"
   : withUnit(bytes, ["B", "kB", "MB", "GB", "TB"]);
