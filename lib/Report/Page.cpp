@@ -64,6 +64,19 @@ static llvm::json::Object packText(const PageText &text) {
                             {"parts", pack(std::move(parts))}};
 }
 
+/// Bytes of the longest program whose text a page has: longer ones are mostly
+/// constants.
+static constexpr size_t kMostProgramBytes = 8 << 20;
+
+/// `program`, or what says that it is too long.
+static std::string getProgramText(llvm::StringRef program) {
+  if (program.size() > kMostProgramBytes)
+    return llvm::formatv("(The program has {0} bytes, more than are shown.)",
+                         program.size())
+        .str();
+  return llvm::json::fixUTF8(program);
+}
+
 /// Replaces the one `mark` of `page`, which its sources have.
 static void replace(std::string &page, llvm::StringRef mark,
                     llvm::StringRef text) {
@@ -82,9 +95,8 @@ std::string mlir::fusion::renderPage(const llvm::json::Object &explanation,
   llvm::json::Object data{
       {"explanation", llvm::json::Object(explanation)},
       {"phases", std::move(packed)},
-      {"program",
-       llvm::json::Object{{"name", llvm::json::fixUTF8(programName)},
-                          {"text", pack(llvm::json::fixUTF8(program))}}}};
+      {"program", llvm::json::Object{{"name", llvm::json::fixUTF8(programName)},
+                                     {"text", pack(getProgramText(program))}}}};
   // The last first: no text of the program is searched for marks.
   std::string page = getSources("html");
   replace(page, "@SCRIPT@", getSources("js"));
