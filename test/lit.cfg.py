@@ -69,5 +69,7 @@ if "Clang" in config.cxx_id:
     config.available_features.add("clang")
 if lit.util.which("dpkg-deb") and lit.util.which("dpkg-shlibdeps"):
     config.available_features.add("dpkg")
+if lit.util.which("chromium"):
+    config.available_features.add("chromium")
 if lit.util.which("ptxas"):
     config.available_features.add("ptxas")

@@ -52,7 +52,7 @@ FUSION_C_API const char *fusionCheckVersion(uint32_t abiVersion,
 #define FUSION_C_CHECK_VERSION()                                               \
   (fusionCheckVersion(FUSION_C_ABI_VERSION, FUSION_C_API_VERSION))
 
-/// The release of the library, "0.1.0".
+/// The release of the library, "0.2.0".
 FUSION_C_API const char *fusionGetVersion(void);
 
 /// How a compilation ended; the exit status of the tools.

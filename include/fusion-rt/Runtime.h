@@ -73,7 +73,7 @@ FUSION_RT_API FusionRtStatus fusionRtCheckVersion(uint32_t abiVersion,
 #define FUSION_RT_CHECK_VERSION()                                              \
   (fusionRtCheckVersion(FUSION_RT_ABI_VERSION, FUSION_RT_API_VERSION))
 
-/// The release of the library, "0.1.0".
+/// The release of the library, "0.2.0".
 FUSION_RT_API const char *fusionRtGetVersion(void);
 
 /// The last error of the calling thread: "FUS-6004: cause; remedy", and its

@@ -20,6 +20,7 @@
 #include "fusion/FusionPlanning/ChannelsLast.h"
 #include "fusion/FusionPlanning/DivideValues.h"
 #include "fusion/FusionPlanning/FoldRows.h"
+#include "fusion/FusionPlanning/FusionKind.h"
 #include "fusion/FusionPlanning/GatherProducts.h"
 #include "fusion/FusionPlanning/JoinRelativeSums.h"
 #include "fusion/FusionPlanning/MoveScales.h"
@@ -85,12 +86,18 @@ static unsigned getLine(Operation *op) {
   return place ? place.getStartLine() : 0;
 }
 
-/// Notes where the ledger's kernels and candidates come from.
-static void fillLines(const ComputeGraph &graph, FusionPlan &plan) {
+/// Notes what the ledger's kernels are made of, what kind of fusion that is,
+/// and where they and the candidates come from.
+static void describeKernels(const ComputeGraph &graph, FusionPlan &plan) {
   for (auto [kernel, facts] :
-       llvm::zip_equal(plan.kernels, plan.ledger.kernels))
+       llvm::zip_equal(plan.kernels, plan.ledger.kernels)) {
+    FusionKind kind = classifyFusion(graph, kernel.nodes);
+    facts.kind = stringifyKind(kind).str();
+    facts.xlaKind = getXlaWord(kind).str();
+    facts.nodes.assign(kernel.nodes.begin(), kernel.nodes.end());
     if (!kernel.nodes.empty())
       facts.line = getLine(graph.getNode(kernel.nodes.front()).op);
+  }
   for (LedgerEntry &entry : plan.ledger.entries) {
     entry.producerLine = getLine(graph.getNode(entry.producerNode).op);
     entry.consumerLine = getLine(graph.getNode(entry.consumerNode).op);
@@ -222,14 +229,14 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
       kernel.name = base + "_" + std::to_string(i);
     facts.name = kernel.name;
   }
-  fillLines(*graph, plan);
+  describeKernels(*graph, plan);
   if (hasDynamicSizes(func))
     plan.ledger.representativeSize = representativeSize;
   emitPlanRemarks(func, *graph, plan);
   if (printLedger)
     llvm::errs() << llvm::formatv("{0:2}\n", plan.ledger.toJson());
   if (observer)
-    observer(func, plan);
+    observer(func, *graph, plan);
 
   for (const ContractViolation &violation : plan.violations) {
     Operation *place = violation.node ? graph->getNode(*violation.node).op

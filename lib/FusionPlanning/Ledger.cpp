@@ -37,6 +37,8 @@ static llvm::json::Object toJson(const LedgerEntry &entry) {
       {"saved_launches", entry.savedLaunches},
       {"registers", entry.registers},
       {"shared_bytes", entry.sharedBytes}};
+  object["producer_op"] = entry.producerNode;
+  object["consumer_op"] = entry.consumerNode;
   if (entry.producerLine)
     object["producer_line"] = entry.producerLine;
   if (entry.consumerLine)
@@ -53,6 +55,12 @@ static llvm::json::Object toJson(const LedgerKernel &kernel) {
                             {"flops", kernel.flops},
                             {"registers", kernel.registers},
                             {"shared_bytes", kernel.sharedBytes}};
+  if (!kernel.nodes.empty())
+    object["operations"] = llvm::json::Array(kernel.nodes);
+  if (!kernel.kind.empty())
+    object["kind"] = kernel.kind;
+  if (!kernel.xlaKind.empty())
+    object["xla_kind"] = kernel.xlaKind;
   if (!kernel.products.empty())
     object["products"] = kernel.products;
   if (!kernel.obstacle.empty())

@@ -13,10 +13,12 @@
 #include "fusion/Pipelines/Compiler.h"
 #include "PackageBuilder.h"
 #include "Report.h"
+#include "ReportGraph.h"
 #include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/Executable/BufferPlan.h"
 #include "fusion/Executable/Package.h"
+#include "fusion/FusionPlanning/FusionKind.h"
 #include "fusion/InitAll.h"
 #include "fusion/Pipelines/Phases.h"
 #include "fusion/Pipelines/TargetFile.h"
@@ -59,6 +61,9 @@ private:
   LogicalResult dump(const PhaseInfo &info);
   /// Calls `callback` with the name and the text of each kernel.
   void forEachPTX(function_ref<void(StringRef, StringRef)> callback);
+  /// Adds to the report what it has beside the decisions, if that is asked for.
+  void explain(const KernelsByPlanName &kernels,
+               const fusionpkg::PackageModel *model, CompileReport &report);
   /// Names that the planner gave to the kernels of `model`.
   KernelsByPlanName getPlanNames(const fusionpkg::PackageModel &model);
 
@@ -66,7 +71,12 @@ private:
   const CompileOptions &options;
   Phase last = Phase::Package;
   std::string target;
+  /// With its own constants, where the module or a file has some.
+  std::optional<TargetInfo> targetInfo;
   std::vector<Ledger> ledgers;
+  /// What the report says of functions and phases, if it asks for these.
+  llvm::json::Array functions;
+  std::vector<PhaseText> phases;
 };
 } // namespace
 
@@ -82,6 +92,7 @@ LogicalResult Compilation::readOptions() {
       resolveTarget(module, options.target, options.defaultTarget);
   if (failed(known))
     return failure();
+  targetInfo = *known;
   target = known->name.str();
   DictionaryAttr constants = getDeclaredConstants(module, target);
   if (!options.targetFile.empty()) {
@@ -106,8 +117,12 @@ LogicalResult Compilation::runPasses(const PhaseInfo &info) {
   phaseOptions.largestValue = options.largestValue;
   phaseOptions.lineInfo = options.lineInfo;
   phaseOptions.opaqueFloats = options.opaqueFloats;
-  phaseOptions.planObserver = [&](FunctionOpInterface, const FusionPlan &plan) {
+  phaseOptions.planObserver = [&](FunctionOpInterface,
+                                  const ComputeGraph &graph,
+                                  const FusionPlan &plan) {
     ledgers.push_back(plan.ledger);
+    if (options.detail >= ReportDetail::Graph)
+      functions.push_back(describePlan(graph, plan, *targetInfo));
   };
   buildPhasePipeline(info.phase, manager, phaseOptions);
   if (manager.size() == 0)
@@ -139,6 +154,11 @@ LogicalResult Compilation::runPhase(const PhaseInfo &info) {
                      "the " + info.name + " phase failed without a reason");
     return failure();
   }
+  if (options.detail >= ReportDetail::Phases && info.phase != Phase::Package)
+    phases.push_back(describePhase(
+        module, info, [&](function_ref<void(StringRef, StringRef)> callback) {
+          forEachPTX(callback);
+        }));
   return dump(info);
 }
 
@@ -217,6 +237,25 @@ static int64_t getWorkspaceBytes(const fusionpkg::PackageModel &model) {
   return bytes;
 }
 
+void Compilation::explain(const KernelsByPlanName &kernels,
+                          const fusionpkg::PackageModel *model,
+                          CompileReport &report) {
+  if (options.detail < ReportDetail::Graph)
+    return;
+  report.explanation = makeExplanation(std::move(functions), report, kernels);
+  report.explanation["target"] = describeTarget(*targetInfo);
+  llvm::json::Object kinds;
+  for (FusionKind kind : getAllKinds())
+    kinds[stringifyKind(kind)] = describeKind(kind);
+  report.explanation["fusion_kinds"] = std::move(kinds);
+  if (!model)
+    return;
+  llvm::json::Array entries;
+  for (const fusionpkg::Entry &entry : model->entries)
+    entries.push_back(describeEntry(*model, entry, kRepresentativeSize));
+  report.explanation["entries"] = std::move(entries);
+}
+
 FailureOr<std::string> Compilation::pack(CompileReport &report) {
   FailureOr<fusionpkg::PackageModel> model = buildPackageModel(module, target);
   if (failed(model))
@@ -224,7 +263,9 @@ FailureOr<std::string> Compilation::pack(CompileReport &report) {
   if (options.runPtxas &&
       failed(assemblePackage(*model, options.lineInfo, module)))
     return failure();
-  fillReport(ledgers, getPlanNames(*model), report);
+  KernelsByPlanName kernels = getPlanNames(*model);
+  fillReport(ledgers, kernels, report);
+  explain(kernels, &*model, report);
   report.workspaceBytes = getWorkspaceBytes(*model);
   // Of kernels that start together planning did not know.
   report.predictedUs = 0;
@@ -262,7 +303,9 @@ FailureOr<std::string> Compilation::run(CompileReport *report) {
     package = std::move(*bytes);
   } else {
     fillReport(ledgers, {}, result);
+    explain({}, /*model=*/nullptr, result);
   }
+  result.phases = std::move(phases);
   forEachPTX([&](StringRef name, StringRef ptx) {
     result.ptx += ("// kernel " + name + "\n" + ptx).str();
   });

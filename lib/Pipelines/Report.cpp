@@ -12,6 +12,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Report.h"
+#include "fusion/Dialect/Fusion/FusionOps.h"
+#include "fusion/Report/Format.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -22,25 +25,8 @@ using namespace mlir::fusion;
 // Text
 //===----------------------------------------------------------------------===//
 
-/// 1234567 as "1.23 MB".
-static std::string formatBytes(int64_t bytes) {
-  static constexpr const char *kUnits[] = {"B", "kB", "MB", "GB", "TB"};
-  double value = static_cast<double>(bytes);
-  size_t unit = 0;
-  while (std::abs(value) >= 1000 && unit + 1 < std::size(kUnits)) {
-    value /= 1000;
-    ++unit;
-  }
-  return unit == 0 ? llvm::formatv("{0} B", bytes).str()
-                   : llvm::formatv("{0:F2} {1}", value, kUnits[unit]).str();
-}
-
-/// " (line 5)", or nothing.
-static std::string formatLine(unsigned line) {
-  return line ? " (line " + std::to_string(line) + ")" : "";
-}
-
-static void explainEntry(const LedgerEntry &entry, raw_ostream &os) {
+static void explainEntry(const Ledger &ledger, const LedgerEntry &entry,
+                         raw_ostream &os) {
   os << (entry.accepted ? "  fused   " : "  refused ") << entry.producer
      << formatLine(entry.producerLine) << " -> " << entry.consumer
      << formatLine(entry.consumerLine) << ": " << stringifyReason(entry.reason)
@@ -49,9 +35,26 @@ static void explainEntry(const LedgerEntry &entry, raw_ostream &os) {
     os << " (" << entry.detail << ")";
   // Refused before it was priced: there are no numbers.
   if (entry.timeBeforeUs != 0)
-    os << llvm::formatv("; {0:F2} us -> {1:F2} us, saves {2}",
+    os << llvm::formatv("; {0:F2} us -> {1:F2} us, saves {2}{3}",
                         entry.timeBeforeUs, entry.timeAfterUs,
-                        formatBytes(entry.savedBytes));
+                        formatByteCount(entry.savedBytes),
+                        formatAssumedSize(ledger.representativeSize));
+  os << "\n";
+}
+
+static void explainKernel(const Ledger &ledger, const LedgerKernel &kernel,
+                          raw_ostream &os) {
+  os << "  kernel  " << kernel.name << formatLine(kernel.line) << ": "
+     << llvm::join(kernel.ops, ", ") << "; " << kernel.kind;
+  if (!kernel.xlaKind.empty() && kernel.xlaKind != kernel.kind)
+    os << " (XLA: " << kernel.xlaKind << ")";
+  os << llvm::formatv("; {0:F2} us, bound by {1}, {2}{3}", kernel.timeUs,
+                      kernel.bound, formatByteCount(kernel.dramBytes),
+                      formatAssumedSize(ledger.representativeSize));
+  if (!kernel.products.empty())
+    os << "; products by " << kernel.products;
+  if (!kernel.obstacle.empty())
+    os << ", not by wgmma: " << kernel.obstacle;
   os << "\n";
 }
 
@@ -59,27 +62,15 @@ static void explain(const Ledger &ledger, raw_ostream &os) {
   os << "@" << ledger.function << " for " << ledger.target << ": "
      << ledger.kernelsBefore << " operations -> " << ledger.kernelsAfter
      << (ledger.kernelsAfter == 1 ? " kernel, " : " kernels, ")
-     << formatBytes(ledger.bytesBefore) << " -> "
-     << formatBytes(ledger.bytesAfter)
-     << llvm::formatv(", {0:F2} us -> {1:F2} us predicted\n",
-                      ledger.timeBeforeUs, ledger.timeAfterUs);
-  if (ledger.representativeSize)
-    os << "  all figures take a dynamic size for " << ledger.representativeSize
-       << "\n";
-  for (const LedgerKernel &kernel : ledger.kernels) {
-    os << "  kernel  " << kernel.name << formatLine(kernel.line) << ": "
-       << llvm::join(kernel.ops, ", ")
-       << llvm::formatv("; {0:F2} us, bound by {1}, ", kernel.timeUs,
-                        kernel.bound)
-       << formatBytes(kernel.dramBytes);
-    if (!kernel.products.empty())
-      os << "; products by " << kernel.products;
-    if (!kernel.obstacle.empty())
-      os << ", not by wgmma: " << kernel.obstacle;
-    os << "\n";
-  }
+     << formatByteCount(ledger.bytesBefore) << " -> "
+     << formatByteCount(ledger.bytesAfter)
+     << llvm::formatv(", {0:F2} us -> {1:F2} us predicted{2}\n",
+                      ledger.timeBeforeUs, ledger.timeAfterUs,
+                      formatAssumedSize(ledger.representativeSize));
+  for (const LedgerKernel &kernel : ledger.kernels)
+    explainKernel(ledger, kernel, os);
   for (const LedgerEntry &entry : ledger.entries)
-    explainEntry(entry, os);
+    explainEntry(ledger, entry, os);
 }
 
 //===----------------------------------------------------------------------===//
@@ -102,12 +93,35 @@ static llvm::json::Value getFacts(StringRef name,
                             {"measured", getResources(kernel.measured)}};
 }
 
+/// The facts on one kernel of the plan, `kernel` being what became of it; null
+/// where there is no package.
+static KernelSummary summarize(const LedgerKernel &planned,
+                               const fusionpkg::Kernel *kernel) {
+  KernelSummary summary;
+  summary.name = planned.name;
+  summary.dramBytes = planned.dramBytes;
+  summary.flops = planned.flops;
+  summary.timeUs = planned.timeUs;
+  summary.ops = planned.ops;
+  summary.line = planned.line;
+  summary.kind = planned.kind;
+  if (!kernel)
+    return summary;
+  summary.measured = kernel->measured.registers >= 0;
+  const fusionpkg::KernelResources &resources =
+      summary.measured ? kernel->measured : kernel->predicted;
+  summary.registers = resources.registers;
+  summary.spillBytes = resources.spillBytes;
+  summary.sharedBytes = kernel->dynamicSharedBytes;
+  return summary;
+}
+
 void fusion::fillReport(ArrayRef<Ledger> ledgers,
                         const KernelsByPlanName &kernels,
                         CompileReport &report) {
   report = CompileReport();
   llvm::raw_string_ostream os(report.explain);
-  llvm::json::Array functions, facts;
+  llvm::json::Array functions;
   for (const Ledger &ledger : ledgers) {
     report.kernelsBefore += ledger.kernelsBefore;
     report.kernelsAfter += ledger.kernelsAfter;
@@ -116,31 +130,72 @@ void fusion::fillReport(ArrayRef<Ledger> ledgers,
     report.predictedUs += ledger.timeAfterUs;
     report.representativeSize =
         std::max(report.representativeSize, ledger.representativeSize);
-    for (const LedgerKernel &planned : ledger.kernels) {
-      KernelSummary summary;
-      summary.name = planned.name;
-      summary.dramBytes = planned.dramBytes;
-      summary.flops = planned.flops;
-      summary.timeUs = planned.timeUs;
-      summary.ops = planned.ops;
-      summary.line = planned.line;
-      if (const fusionpkg::Kernel *kernel = kernels.lookup(planned.name)) {
-        summary.measured = kernel->measured.registers >= 0;
-        const fusionpkg::KernelResources &resources =
-            summary.measured ? kernel->measured : kernel->predicted;
-        summary.registers = resources.registers;
-        summary.spillBytes = resources.spillBytes;
-        summary.sharedBytes = kernel->dynamicSharedBytes;
-        facts.push_back(getFacts(planned.name, *kernel));
-      }
-      report.kernels.push_back(std::move(summary));
-    }
+    for (const LedgerKernel &planned : ledger.kernels)
+      report.kernels.push_back(
+          summarize(planned, kernels.lookup(planned.name)));
     explain(ledger, os);
     functions.push_back(ledger.toJson());
   }
-  llvm::json::Object root{{"functions", std::move(functions)}};
-  if (!facts.empty())
-    root["kernels"] = std::move(facts);
+  llvm::json::Object root =
+      makeExplanation(std::move(functions), report, kernels);
   report.ledgerJson =
       llvm::formatv("{0:2}", llvm::json::Value(std::move(root))).str();
+}
+
+llvm::json::Object fusion::makeExplanation(llvm::json::Array functions,
+                                           const CompileReport &report,
+                                           const KernelsByPlanName &kernels) {
+  llvm::json::Array facts;
+  for (const KernelSummary &summary : report.kernels)
+    if (const fusionpkg::Kernel *kernel = kernels.lookup(summary.name))
+      facts.push_back(getFacts(summary.name, *kernel));
+  llvm::json::Object root{{"version", kExplanationVersion},
+                          {"functions", std::move(functions)}};
+  if (!facts.empty())
+    root["kernels"] = std::move(facts);
+  return root;
+}
+
+//===----------------------------------------------------------------------===//
+// Phases
+//===----------------------------------------------------------------------===//
+
+/// Elements of a constant beyond which its text says nothing.
+static constexpr int64_t kMostElements = 16;
+
+static std::string print(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  op->print(os, OpPrintingFlags().elideLargeElementsAttrs(kMostElements));
+  return text;
+}
+
+PhaseText fusion::describePhase(
+    ModuleOp module, const PhaseInfo &phase,
+    function_ref<void(function_ref<void(StringRef, StringRef)>)> ptx) {
+  PhaseText result;
+  result.phase = phase.name.str();
+  result.description = phase.description.str();
+  if (phase.phase == Phase::Ptx) {
+    ptx([&](StringRef name, StringRef text) {
+      result.parts.push_back({name.str(), text.str()});
+    });
+    return result;
+  }
+  auto add = [&](Operation &op) {
+    if (auto symbol = dyn_cast<SymbolOpInterface>(op))
+      result.parts.push_back({symbol.getName().str(), print(&op)});
+    op.walk([&](KernelOp kernel) {
+      result.parts.push_back({kernel.getKernelName().str(), print(kernel)});
+    });
+  };
+  for (Operation &op : *module.getBody()) {
+    // Kernels of a module of kernels are parts of their own.
+    if (auto kernels = dyn_cast<gpu::GPUModuleOp>(op))
+      for (Operation &kernel : *kernels.getBody())
+        add(kernel);
+    else
+      add(op);
+  }
+  return result;
 }

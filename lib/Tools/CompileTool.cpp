@@ -15,33 +15,49 @@
 
 #include "fusion/Executable/Package.h"
 #include "fusion/Pipelines/Phases.h"
+#include "fusion/Report/Format.h"
+#include "fusion/Report/Page.h"
+#include "fusion/Report/PlanDiff.h"
+#include "fusion/Report/Question.h"
+#include "fusion/Support/Counts.h"
 #include "fusion/Tools/ToolSupport.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
 
 std::string fusion::formatBytes(double bytes) {
-  if (bytes < 0)
-    return "unknown";
-  static constexpr const char *kUnits[] = {"B", "kB", "MB", "GB", "TB"};
-  size_t unit = 0;
-  while (bytes >= 1000 && unit + 1 < std::size(kUnits)) {
-    bytes /= 1000;
-    ++unit;
-  }
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  if (unit == 0)
-    os << static_cast<int64_t>(bytes);
-  else
-    os << llvm::format("%.2f", bytes);
-  os << " " << kUnits[unit];
-  return text;
+  return bytes < 0 ? "unknown" : formatByteCount(toCount(bytes));
+}
+
+static void printKernel(const KernelSummary &kernel, StringRef assumption,
+                        raw_ostream &os) {
+  os << "  " << kernel.name << formatLine(kernel.line) << ":";
+  if (kernel.timeUs >= 0)
+    os << " " << llvm::format("%.2f", kernel.timeUs) << " us,";
+  os << " " << formatBytes(kernel.dramBytes) << assumption;
+  if (kernel.registers >= 0)
+    os << ", " << kernel.registers << " registers"
+       << (kernel.measured ? "" : " predicted");
+  if (kernel.spillBytes > 0)
+    os << ", SPILLS " << kernel.spillBytes << " B"
+       << (kernel.measured ? "" : " predicted");
+  else if (kernel.measured)
+    os << ", no spills";
+  if (kernel.sharedBytes >= 0)
+    os << ", " << kernel.sharedBytes << " B shared";
+  if (!kernel.kind.empty())
+    os << ", " << kernel.kind;
+  if (!kernel.ops.empty())
+    os << " [" << llvm::join(kernel.ops, ", ") << "]";
+  os << "\n";
 }
 
 void fusion::printReport(const CompileReport &report, raw_ostream &os) {
+  std::string assumption = formatAssumedSize(report.representativeSize);
   os << "kernels: " << report.kernelsBefore << " unfused -> "
      << report.kernelsAfter;
   if (report.launches > 0 && report.launches < report.kernelsAfter)
@@ -49,36 +65,28 @@ void fusion::printReport(const CompileReport &report, raw_ostream &os) {
        << (report.launches == 1 ? " launch" : " launches");
   os << "\n";
   os << "traffic: " << formatBytes(report.bytesBefore) << " unfused -> "
-     << formatBytes(report.bytesAfter) << "\n";
+     << formatBytes(report.bytesAfter) << assumption << "\n";
   if (report.workspaceBytes >= 0)
     os << "between kernels: " << formatBytes(report.workspaceBytes)
        << " at once\n";
-  os << "predicted: " << llvm::format("%.2f", report.predictedUs) << " us";
-  if (report.representativeSize)
-    os << " with dynamic sizes of " << report.representativeSize;
-  os << "\n";
-  for (const KernelSummary &kernel : report.kernels) {
-    os << "  " << kernel.name;
-    if (kernel.line)
-      os << " (line " << kernel.line << ")";
-    os << ":";
-    if (kernel.timeUs >= 0)
-      os << " " << llvm::format("%.2f", kernel.timeUs) << " us,";
-    os << " " << formatBytes(kernel.dramBytes);
-    if (kernel.registers >= 0)
-      os << ", " << kernel.registers << " registers"
-         << (kernel.measured ? "" : " predicted");
-    if (kernel.spillBytes > 0)
-      os << ", SPILLS " << kernel.spillBytes << " B"
-         << (kernel.measured ? "" : " predicted");
-    else if (kernel.measured)
-      os << ", no spills";
-    if (kernel.sharedBytes >= 0)
-      os << ", " << kernel.sharedBytes << " B shared";
-    if (!kernel.ops.empty())
-      os << " [" << llvm::join(kernel.ops, ", ") << "]";
-    os << "\n";
+  os << "predicted: " << llvm::format("%.2f", report.predictedUs) << " us"
+     << assumption << "\n";
+  for (const KernelSummary &kernel : report.kernels)
+    printKernel(kernel, assumption, os);
+}
+
+std::string fusion::renderReport(const CompileReport &report, StringRef path,
+                                 StringRef program) {
+  std::vector<PageText> texts;
+  for (const PhaseText &phase : report.phases) {
+    PageText &text = texts.emplace_back();
+    text.name = phase.phase;
+    text.description = phase.description;
+    for (const PhaseText::Part &part : phase.parts)
+      text.parts.emplace_back(part.name, part.text);
   }
+  return renderPage(report.explanation, texts, llvm::sys::path::filename(path),
+                    program);
 }
 
 /// True if the compiler stops at `phase` before there is a package.
@@ -89,26 +97,129 @@ static bool stopsEarly(const CompileOptions &options) {
 /// Refuses outputs that are the program, or each other, before anything is
 /// written: an error text with a code, or empty.
 static std::string checkOutputs(const CompileToolOptions &options) {
-  std::string error = checkOutput("-o", options.output, options.input);
-  if (error.empty())
-    error = checkOutput("--ledger", options.ledger, options.input);
-  if (error.empty() && !options.ledger.empty() &&
-      (options.ledger == options.output ||
-       fusionpkg::isSameFile(options.ledger, options.output)))
-    error =
-        formatError(ErrorCode::BadCommandLine, "-o and --ledger name one file");
+  const std::pair<StringRef, StringRef> outputs[] = {
+      {"-o", options.output},
+      {"--ledger", options.ledger},
+      {"--report", options.report}};
+  for (const auto &[i, output] : llvm::enumerate(outputs)) {
+    auto [name, path] = output;
+    if (path.empty())
+      continue;
+    if (std::string error = checkOutput(name, path, options.input);
+        !error.empty())
+      return error;
+    for (auto [otherName, other] : ArrayRef(outputs).take_front(i))
+      if (path == other || fusionpkg::isSameFile(path.str(), other.str()))
+        return formatError(ErrorCode::BadCommandLine,
+                           otherName + " and " + name + " name one file");
+  }
+  if (options.compile.dumpPhasesTo.empty())
+    return "";
   for (const PhaseInfo &info : getPhases())
-    if (error.empty() && !options.compile.dumpPhasesTo.empty())
-      error =
-          checkOutput("--dump-phases-to",
-                      options.compile.dumpPhasesTo + "/" + getDumpName(info),
-                      options.input);
-  return error;
+    if (std::string error =
+            checkOutput("--dump-phases-to",
+                        options.compile.dumpPhasesTo + "/" + getDumpName(info),
+                        options.input);
+        !error.empty())
+      return error;
+  return "";
+}
+
+/// What the options need to know of the compilation.
+static ReportDetail getDetail(const CompileToolOptions &options) {
+  if (!options.report.empty())
+    return ReportDetail::Phases;
+  bool needsGraph = options.explainAsJson || !options.firstOperation.empty() ||
+                    !options.compareWith.empty();
+  return needsGraph ? ReportDetail::Graph : ReportDetail::Decisions;
+}
+
+/// The explanation in `path`: JSON, or the ledger of a package.
+static llvm::Expected<Explanation>
+readExplanationFile(const std::string &path) {
+  auto refuse = [&](const Twine &cause) {
+    return llvm::createStringError(formatError(
+        ErrorCode::BadCommandLine, path + " is no explanation: " + cause,
+        "name what --explain=json or --ledger wrote, or a package"));
+  };
+  auto bytes = fusionpkg::readFile(path);
+  if (!bytes)
+    return llvm::createStringError(formatError(
+        ErrorCode::InputUnreadable, path + ": " + bytes.getError().getCause()));
+  std::string text = std::move(*bytes);
+  if (fusionpkg::looksLikePackage(text.data(), text.size())) {
+    auto model = fusionpkg::readPackage(text);
+    if (!model)
+      return llvm::createStringError(model.getError().str());
+    text = model->ledgerJson;
+  }
+  llvm::Expected<llvm::json::Value> json = llvm::json::parse(text);
+  if (!json)
+    return refuse(llvm::toString(json.takeError()));
+  const llvm::json::Object *object = json->getAsObject();
+  if (!object)
+    return refuse("it is no object");
+  llvm::Expected<Explanation> explanation = readExplanation(*object);
+  if (!explanation)
+    return refuse(llvm::toString(explanation.takeError()));
+  return explanation;
+}
+
+/// What the options ask to be printed of `report`. An error has a code.
+static llvm::Expected<std::string>
+makeAnswers(const CompileToolOptions &options, const CompileReport &report,
+            const Explanation &earlier) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (options.explain) {
+    printReport(report, os);
+    os << report.explain;
+  }
+  if (options.explainAsJson)
+    os << llvm::formatv(
+        "{0:2}\n", llvm::json::Value(llvm::json::Object(report.explanation)));
+  if (options.firstOperation.empty() && options.compareWith.empty())
+    return text;
+  llvm::Expected<Explanation> explanation = readExplanation(report.explanation);
+  if (!explanation)
+    return explanation.takeError();
+  if (!options.compareWith.empty())
+    os << diffPlans(earlier, *explanation);
+  if (options.firstOperation.empty())
+    return text;
+  llvm::Expected<std::string> answer = explainPair(
+      *explanation, options.firstOperation, options.secondOperation);
+  if (!answer)
+    return llvm::createStringError(
+        formatError(ErrorCode::BadCommandLine,
+                    "--explain: " + llvm::toString(answer.takeError())));
+  return text + *answer;
+}
+
+/// What -o gets: the package, or what the compiler stopped at.
+static std::string getOutput(const CompileToolOptions &options, ModuleOp module,
+                             CompileReport &report, std::string package) {
+  if (!stopsEarly(options.compile))
+    return package;
+  if (options.compile.compileTo == "ptx")
+    return std::move(report.ptx);
+  std::string output;
+  llvm::raw_string_ostream os(output);
+  module->print(os);
+  os << "\n";
+  return output;
 }
 
 int fusion::runCompileTool(const CompileToolOptions &options) {
   if (std::string error = checkOutputs(options); !error.empty())
     return reportError(error);
+  Explanation earlier;
+  if (!options.compareWith.empty()) {
+    llvm::Expected<Explanation> read = readExplanationFile(options.compareWith);
+    if (!read)
+      return reportError(llvm::toString(read.takeError()));
+    earlier = std::move(*read);
+  }
   DialectRegistry registry;
   registerAllForTools(registry);
   if (std::string error = loadDialectPlugins(options.dialectPlugins, registry);
@@ -123,38 +234,34 @@ int fusion::runCompileTool(const CompileToolOptions &options) {
     return diagnostics.getExitStatus();
 
   diagnostics.setDefaultCode(ErrorCode::CompileFailed);
+  CompileOptions compileOptions = options.compile;
+  compileOptions.detail = getDetail(options);
   CompileReport report;
   FailureOr<std::string> package =
-      compileToPackage(*module, options.compile, &report);
+      compileToPackage(*module, compileOptions, &report);
   if (failed(package)) {
     if (!diagnostics.hasError())
       return reportError(ErrorCode::CompileFailed,
                          "the compiler gave no reason");
     return diagnostics.getExitStatus();
   }
-
-  std::string output = std::move(*package);
-  if (stopsEarly(options.compile)) {
-    output.clear();
-    if (options.compile.compileTo == "ptx") {
-      output = report.ptx;
-    } else {
-      llvm::raw_string_ostream os(output);
-      module->print(os);
-      os << "\n";
-    }
-  }
-  if (!options.ledger.empty())
-    if (std::string error = writeOutput(options.ledger, report.ledgerJson);
-        !error.empty())
-      return reportError(error);
-  if (std::string error = writeOutput(options.output, output); !error.empty())
-    return reportError(error);
-  if (options.explain) {
-    // The output itself may go to the standard output.
-    raw_ostream &os = options.output == "-" ? llvm::errs() : llvm::outs();
-    printReport(report, os);
-    os << report.explain;
-  }
+  llvm::Expected<std::string> answers = makeAnswers(options, report, earlier);
+  if (!answers)
+    return reportError(llvm::toString(answers.takeError()));
+  std::string page;
+  if (!options.report.empty())
+    page = renderReport(
+        report, options.input,
+        sourceMgr.getMemoryBuffer(sourceMgr.getMainFileID())->getBuffer());
+  std::string output = getOutput(options, *module, report, std::move(*package));
+  for (auto [path, bytes] :
+       {std::pair<StringRef, StringRef>(options.report, page),
+        {options.ledger, report.ledgerJson},
+        {options.output, output}})
+    if (!path.empty())
+      if (std::string error = writeOutput(path, bytes); !error.empty())
+        return reportError(error);
+  // The output itself may go to the standard output.
+  (options.output == "-" ? llvm::errs() : llvm::outs()) << *answers;
   return kExitOk;
 }

@@ -21,6 +21,7 @@
 #include "fusion/Reference/Passes.h"
 #include "fusion/Reference/RandomSizes.h"
 #include "fusion/Reference/Verify.h"
+#include "fusion/Report/Format.h"
 #include "fusion/Tools/CompileTool.h"
 #include "fusion/Tools/Mutation.h"
 #include "fusion/Tools/Predictions.h"
@@ -30,6 +31,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/WithColor.h"
 
 using namespace mlir;
@@ -58,6 +60,13 @@ std::string fusion::parseIntRange(const std::string &text, int64_t &low,
 }
 
 namespace {
+
+/// What is known of one way to run the program; nothing below 0.
+struct RunFigures {
+  size_t kernels = 0;
+  double predictedUs = -1, measuredUs = -1;
+  int64_t predictedBytes = -1, countedBytes = -1;
+};
 
 /// The steps of one call of the tool. Each returns an exit status and has
 /// reported its error if that is not kExitOk.
@@ -105,6 +114,9 @@ private:
                       MutationInputs &mutation);
   int addMutationCases(MutationInputs &mutation);
   int bench();
+  llvm::Error measure(StringRef bytes, RunFigures &figures);
+  int compare();
+  int writeReport();
   void printFigures();
   int openSession();
   void printProfile();
@@ -116,6 +128,10 @@ private:
   /// Where reports for people go.
   raw_ostream &os;
   fusionemu::ProfileReport profile;
+  /// Of the compilation, if there was one.
+  CompileReport compiled;
+  /// Of `bench`.
+  std::optional<FusionRtBenchResult> timed;
   /// The program as written, for the reference; null without one.
   OwningOpRef<ModuleOp> program;
   std::string entryName;
@@ -165,12 +181,14 @@ int Runner::loadInput() {
 
 /// Compiles for the device at hand, unless a target was named.
 int Runner::compile() {
-  CompileReport report;
-  if (int status = compileInto(package, getCompileOptions(), report))
+  CompileOptions compileOptions = getCompileOptions();
+  if (!options.report.empty())
+    compileOptions.detail = ReportDetail::Phases;
+  if (int status = compileInto(package, compileOptions, compiled))
     return status;
-  printReport(report, os);
+  printReport(compiled, os);
   if (options.explain)
-    os << report.explain;
+    os << compiled.explain;
   return kExitOk;
 }
 
@@ -592,6 +610,7 @@ int Runner::bench() {
   llvm::Expected<FusionRtFigures> figures = session->getFigures(inputs);
   if (!figures)
     return fail(figures.takeError());
+  timed = *result;
   double seconds = result->medianMicroseconds * 1e-6;
   os << "time: "
      << llvm::format("%.2f us median, %.2f us best of %u",
@@ -619,6 +638,125 @@ int Runner::bench() {
                        100 * bound / seconds)
        << "\n";
   }
+  return kExitOk;
+}
+
+//===----------------------------------------------------------------------===//
+// Comparison and report
+//===----------------------------------------------------------------------===//
+
+/// The traffic that `profile` counted: -1 where nothing was.
+static int64_t getCountedBytes(const fusionemu::ProfileReport &profile) {
+  if (profile.getKernels().empty())
+    return -1;
+  int64_t bytes = 0;
+  for (const fusionemu::KernelProfile &kernel : profile.getKernels())
+    bytes += static_cast<int64_t>(fusionemu::getTraffic(kernel.counters));
+  return bytes;
+}
+
+static void printRow(StringRef name, const RunFigures &figures,
+                     raw_ostream &os) {
+  auto formatUs = [](double us) {
+    return us < 0 ? std::string("-") : llvm::formatv("{0:F2} us", us).str();
+  };
+  auto formatCount = [](int64_t bytes) {
+    return bytes < 0 ? std::string("-") : formatBytes(double(bytes));
+  };
+  os << llvm::formatv(
+      "{0,-10}{1,10}{2,14}{3,14}{4,14}{5,14}\n", name, figures.kernels,
+      formatUs(figures.predictedUs), formatUs(figures.measuredUs),
+      formatCount(figures.predictedBytes), formatCount(figures.countedBytes));
+}
+
+static RunFigures getFigures(const CompileReport &report) {
+  RunFigures figures;
+  figures.kernels = report.kernelsAfter;
+  figures.predictedUs = report.predictedUs;
+  figures.predictedBytes = report.bytesAfter;
+  return figures;
+}
+
+/// Runs `bytes` on a device of its own and measures what that can: a GPU has
+/// times, the emulator counts traffic.
+llvm::Error Runner::measure(StringRef bytes, RunFigures &figures) {
+  auto deviceOptions = FUSION_RT_INIT(FusionRtDeviceOptions);
+  deviceOptions.profile = session->isEmulator();
+  deviceOptions.earlyAsynchrony = options.earlyAsynchrony;
+  auto opened = Session::open(session->isEmulator() ? "emulator"
+                                                    : StringRef(options.device),
+                              &deviceOptions);
+  if (!opened)
+    return opened.takeError();
+  if (llvm::Error error = (*opened)->load(bytes, entryName))
+    return error;
+  if (!(*opened)->isEmulator()) {
+    auto time = (*opened)->bench(inputs);
+    if (!time)
+      return time.takeError();
+    figures.measuredUs = time->medianMicroseconds;
+    return llvm::Error::success();
+  }
+  fusionemu::ProfileReport counted;
+  if (llvm::Error error = (*opened)->setProfile(&counted))
+    return error;
+  auto results = (*opened)->run(inputs);
+  if (!results)
+    return results.takeError();
+  figures.countedBytes = getCountedBytes(counted);
+  return llvm::Error::success();
+}
+
+/// Prints what the program takes, and what it would with a kernel for each
+/// operation.
+int Runner::compare() {
+  CompileOptions single = getCompileOptions();
+  single.fuse = false;
+  CompileReport unfused;
+  std::string bytes;
+  if (int status = compileInto(bytes, single, unfused))
+    return status;
+  RunFigures before = getFigures(unfused), after = getFigures(compiled);
+  if (llvm::Error error = measure(bytes, before))
+    return fail(std::move(error));
+  if (llvm::Error error = measure(package, after))
+    return fail(std::move(error));
+  os << llvm::formatv("{0,-10}{1,10}{2,14}{3,14}{4,14}{5,14}\n", "", "kernels",
+                      "predicted", "measured", "traffic", "counted");
+  printRow("unfused", before, os);
+  printRow("fused", after, os);
+  os << (session->isEmulator()
+             ? "no times were measured: the emulator has none\n"
+             : "no traffic was counted: a GPU does not\n");
+  if (compiled.representativeSize)
+    os << "predictions are" << formatAssumedSize(compiled.representativeSize)
+       << "\n";
+  return kExitOk;
+}
+
+/// Writes the page, with what was measured.
+int Runner::writeReport() {
+  llvm::json::Object measured{{"entry", entryName},
+                              {"device", session->getDeviceName()}};
+  if (timed)
+    measured["time_ns"] = toCount(timed->medianMicroseconds * 1000);
+  if (int64_t bytes = getCountedBytes(profile); bytes >= 0)
+    measured["traffic_bytes"] = bytes;
+  llvm::json::Array kernels;
+  for (const fusionemu::KernelProfile &kernel : profile.getKernels())
+    kernels.push_back(llvm::json::Object{
+        {"name", kernel.name},
+        {"launches", kernel.launches},
+        {"traffic_bytes", fusionemu::getTraffic(kernel.counters)},
+        {"instructions", kernel.counters.instructions},
+        {"bank_conflicts", kernel.counters.bankConflicts}});
+  measured["kernels"] = std::move(kernels);
+  compiled.explanation["measured"] = std::move(measured);
+  std::string page = renderReport(
+      compiled, options.input,
+      sourceMgr.getMemoryBuffer(sourceMgr.getMainFileID())->getBuffer());
+  if (std::string error = writeOutput(options.report, page); !error.empty())
+    return reportError(error);
   return kExitOk;
 }
 
@@ -659,6 +797,11 @@ void Runner::printProfile() {
 int Runner::run() {
   if (int status = loadInput())
     return status;
+  if (isGivenPackage && (options.compare || !options.report.empty()))
+    return reportError(ErrorCode::NoReferenceProgram,
+                       "--report and --compare of a package: what it was "
+                       "compiled from only its program says",
+                       "give the program");
   if (int status = openSession())
     return status;
   if (package.empty())
@@ -700,7 +843,13 @@ int Runner::run() {
   if (options.mutate)
     if (int status = mutate())
       return status;
-  return options.bench ? bench() : kExitOk;
+  if (options.bench)
+    if (int status = bench())
+      return status;
+  if (options.compare)
+    if (int status = compare())
+      return status;
+  return options.report.empty() ? kExitOk : writeReport();
 }
 
 int fusion::runRunTool(const RunToolOptions &options) {

@@ -3,4 +3,4 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The version: CMake and the wheels read it here."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -28,6 +28,8 @@ packages=(
   python3-dev
   # Tests, of what is installed and packed too.
   libgtest-dev python3 python3-numpy python3-venv pkg-config dpkg-dev
+  # The page of --report, as a browser shows it.
+  chromium fonts-dejavu-core
 )
 
 fail() {

@@ -17,6 +17,36 @@
 namespace cl = llvm::cl;
 using namespace mlir::fusion;
 
+/// Sets what --explain=`value` asks for; false where that is nothing.
+static bool readExplain(llvm::StringRef value, CompileToolOptions &options) {
+  options.explain = value.empty();
+  options.explainAsJson = value == "json";
+  if (options.explain || options.explainAsJson)
+    return true;
+  auto [first, second] = value.split(',');
+  options.firstOperation = first.trim().str();
+  options.secondOperation = second.trim().str();
+  return !options.firstOperation.empty() && !options.secondOperation.empty();
+}
+
+/// Refuses values that mean nothing: an exit status after a reported error.
+static std::optional<int> checkValues(const CompileToolOptions &options,
+                                      llvm::StringRef numerics) {
+  if (numerics != "precise" && numerics != "fast")
+    return reportError(ErrorCode::BadCommandLine,
+                       "--numerics=" + numerics +
+                           " is neither precise nor fast");
+  if (options.compile.largestValue < 0)
+    return reportError(
+        ErrorCode::BadCommandLine,
+        "--largest-value=" + llvm::Twine(options.compile.largestValue) +
+            " is less than 0");
+  if (options.input.empty() || options.output.empty())
+    return reportError(ErrorCode::BadCommandLine,
+                       "the name of the input or the output is empty");
+  return std::nullopt;
+}
+
 int main(int argc, char **argv) {
   installCrashHandlers("fusion-compile");
   cl::OptionCategory category("fusion-compile");
@@ -46,8 +76,22 @@ int main(int argc, char **argv) {
   cl::opt<std::string> ledger("ledger",
                               cl::desc("Write every decision as JSON"),
                               cl::value_desc("F.json"), cl::cat(category));
-  cl::opt<bool> explain("explain", cl::desc("Print every decision"),
-                        cl::cat(category));
+  cl::opt<std::string> explain(
+      "explain",
+      cl::desc("Print every decision; as JSON the graph too; or what was "
+               "decided on two operations, each a label, a line or both "
+               "(matmul:17)"),
+      cl::value_desc("json|A,B"), cl::ValueOptional, cl::cat(category));
+  cl::opt<std::string> explainDiff(
+      "explain-diff",
+      cl::desc("Print how the plan differs from that of an explanation, a "
+               "ledger or a package"),
+      cl::value_desc("F.json|F.fpk"), cl::cat(category));
+  cl::opt<std::string> report(
+      "report",
+      cl::desc("Write a page that shows the program before and after, every "
+               "decision, predictions, memory, IR and PTX"),
+      cl::value_desc("F.html"), cl::cat(category));
   cl::opt<std::string> numerics(
       "numerics",
       cl::desc("precise: keep every declared rounding; fast: roundings may be "
@@ -77,28 +121,24 @@ int main(int argc, char **argv) {
           "Compiles tensor programs into a package of fused GPU kernels",
           category))
     return *status;
-  if (numerics != "precise" && numerics != "fast")
-    return reportError(ErrorCode::BadCommandLine,
-                       "--numerics=" + numerics +
-                           " is neither precise nor fast");
-  if (largestValue < 0)
-    return reportError(ErrorCode::BadCommandLine,
-                       "--largest-value=" + std::to_string(largestValue) +
-                           " is less than 0");
-  if (input.empty() || output.empty())
-    return reportError(ErrorCode::BadCommandLine,
-                       "the name of the input or the output is empty");
   options.input = input;
-  options.dialectPlugins.assign(dialectPlugins.begin(), dialectPlugins.end());
   options.output = output;
+  options.compile.largestValue = largestValue;
+  if (std::optional<int> status = checkValues(options, numerics))
+    return *status;
+  options.dialectPlugins.assign(dialectPlugins.begin(), dialectPlugins.end());
   options.ledger = ledger;
-  options.explain = explain;
+  options.report = report;
+  options.compareWith = explainDiff;
+  if (explain.getNumOccurrences() && !readExplain(explain, options))
+    return reportError(ErrorCode::BadCommandLine,
+                       "--explain=" + explain +
+                           " is neither json nor two operations, A,B");
   options.compile.target = target;
   options.compile.targetFile = targetFile;
   options.compile.compileTo = compileTo;
   options.compile.dumpPhasesTo = dump;
   options.compile.fastNumerics = numerics == "fast";
-  options.compile.largestValue = largestValue;
   options.compile.runPtxas = ptxas;
   options.compile.lineInfo = lineInfo;
   options.compile.verifyEachPass = verifyEach;

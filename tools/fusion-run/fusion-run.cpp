@@ -95,6 +95,16 @@ struct RunCommandLine {
   cl::opt<bool> explain{"explain",
                         cl::desc("Print every decision of the compiler"),
                         cl::cat(category)};
+  cl::opt<bool> compare{
+      "compare",
+      cl::desc("Run the program with a kernel for each operation too, and "
+               "print times and traffic of both, predicted and measured"),
+      cl::cat(category)};
+  cl::opt<std::string> report{
+      "report",
+      cl::desc("Write the page of fusion-compile --report with what --profile "
+               "counted and --bench timed"),
+      cl::value_desc("F.html"), cl::cat(category)};
   cl::opt<std::string> numerics{
       "numerics",
       cl::desc("precise: keep every declared rounding; fast: roundings may be "
@@ -161,8 +171,8 @@ std::optional<int> RunCommandLine::checkVerification() const {
   if (verifiesPayload() && isOnCuda())
     return refuse("--verify=payload with --device=" + device +
                   ": only the emulator has integers in place of floats");
-  if (verifiesPayload() && bench)
-    return refuse("--verify=payload and --bench exclude each other");
+  if (verifiesPayload() && (bench || compare))
+    return refuse("--verify=payload excludes --bench and --compare");
   return std::nullopt;
 }
 
@@ -219,6 +229,8 @@ std::optional<int> RunCommandLine::read(RunToolOptions &options) const {
   options.mutate = mutate;
   options.bench = bench;
   options.explain = explain;
+  options.compare = compare;
+  options.report = report;
   options.earlyAsynchrony = asynchrony == "early";
   options.fastNumerics = numerics == "fast";
   options.largestValue = largestValue;

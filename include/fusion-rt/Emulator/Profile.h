@@ -46,6 +46,9 @@ public:
   std::vector<InstructionProfile> instructions;
 };
 
+/// DRAM traffic: bytes that were read and bytes that were written, each once.
+uint64_t getTraffic(const Counters &counters);
+
 /// The launches of one kernel, added up.
 struct KernelProfile {
   std::string name;

@@ -54,6 +54,11 @@ struct LedgerEntry {
 struct LedgerKernel {
   std::string name;
   std::vector<std::string> ops;
+  /// Nodes of the graph, as those of candidates.
+  std::vector<unsigned> nodes;
+  /// What it fuses: a code of FusionKinds.def, and XLA's word if it has one.
+  std::string kind;
+  std::string xlaKind;
   double timeUs = 0;
   std::string bound;
   int64_t dramBytes = 0;

@@ -24,9 +24,9 @@ namespace mlir::fusion {
 #define GEN_PASS_DECL
 #include "fusion/FusionPlanning/Passes.h.inc"
 
-/// Is given the plan of each function.
-using PlanObserver =
-    std::function<void(FunctionOpInterface, const FusionPlan &)>;
+/// Is given the plan of each function, with the graph that it is for.
+using PlanObserver = std::function<void(
+    FunctionOpInterface, const ComputeGraph &, const FusionPlan &)>;
 
 /// The pass with the chip named by `options.target`, and `observer` called with
 /// every plan, e.g. to write the ledger to a file.

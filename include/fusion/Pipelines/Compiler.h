@@ -17,6 +17,7 @@
 #include "fusion/Support/Counts.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LLVM.h"
+#include "llvm/Support/JSON.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,6 +26,16 @@ namespace mlir {
 class DialectRegistry;
 
 namespace fusion {
+
+/// What the report of a compilation has, each with what comes before.
+enum class ReportDetail {
+  /// What the planner decided.
+  Decisions,
+  /// The graph of the program, its launches and their memory.
+  Graph,
+  /// The IR of every phase and PTX.
+  Phases,
+};
 
 struct CompileOptions {
   /// A name of the target table. Counts for more than the `fusion.target` of
@@ -57,6 +68,7 @@ struct CompileOptions {
   bool opaqueFloats = false;
   /// Verify the IR after each pass instead of after each phase.
   bool verifyEachPass = false;
+  ReportDetail detail = ReportDetail::Decisions;
 };
 
 /// Figures of one kernel; -1 is unknown.
@@ -70,8 +82,20 @@ struct KernelSummary {
   bool measured = false;
   /// The line of the program that its first op comes from; 0 is unknown.
   unsigned line = 0;
+  /// What it fuses: a code of FusionKinds.def.
+  std::string kind;
   /// The ops of the program that it computes, for reports.
   std::vector<std::string> ops;
+};
+
+/// The IR that a phase left, or PTX: one text for each function, each kernel in
+/// it, and each program and kernel that came of these.
+struct PhaseText {
+  struct Part {
+    std::string name, text;
+  };
+  std::string phase, description;
+  std::vector<Part> parts;
 };
 
 /// What the compiler decided. Figures of programs with dynamic sizes hold for
@@ -94,6 +118,11 @@ struct CompileReport {
   std::string ledgerJson;
   /// The same for people.
   std::string explain;
+  /// With `ReportDetail::Graph`: the decisions and what they are about, as
+  /// docs/schema/explanation.schema.json defines it.
+  llvm::json::Object explanation;
+  /// With `ReportDetail::Phases`.
+  std::vector<PhaseText> phases;
   /// The PTX of all kernels, one module after the other, each behind a line
   /// "// kernel NAME"; empty if `compileTo` stops before it.
   std::string ptx;

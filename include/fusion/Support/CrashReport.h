@@ -22,9 +22,9 @@ class PassManager;
 
 namespace fusion {
 
-/// "0.1.0"
+/// "0.2.0"
 StringRef getVersion();
-/// "fusion-run (fusion 0.1.0, LLVM 22.1.8)".
+/// "fusion-run (fusion 0.2.0, LLVM 22.1.8)".
 std::string getVersionString(StringRef tool);
 
 /// Makes a crash and a fatal error of LLVM end with a stack trace, a

@@ -24,8 +24,15 @@ struct CompileToolOptions {
   std::vector<std::string> dialectPlugins;
   /// Where the ledger goes, empty for nowhere.
   std::string ledger;
-  /// Print every decision.
-  bool explain = false;
+  /// Print every decision, or, as JSON, the whole explanation.
+  bool explain = false, explainAsJson = false;
+  /// Print what was decided on two operations, empty for none; both or neither.
+  std::string firstOperation, secondOperation;
+  /// An explanation, a ledger or a package that the plan is compared with,
+  /// empty for none.
+  std::string compareWith;
+  /// Where the page goes, empty for nowhere.
+  std::string report;
 };
 
 /// Compiles a file into a file. Returns the exit status; on any other than 0
@@ -34,6 +41,11 @@ int runCompileTool(const CompileToolOptions &options);
 
 /// "5 unfused -> 1" and so on, one line a figure, then a line a kernel.
 void printReport(const CompileReport &report, raw_ostream &os);
+
+/// The page of --report: of the explanation and the phases of `report`, and of
+/// `program`, the text that was compiled, in the file `path`.
+std::string renderReport(const CompileReport &report, StringRef path,
+                         StringRef program);
 
 /// 1234567 as "1.23 MB"; "unknown" below 0.
 std::string formatBytes(double bytes);

@@ -42,6 +42,11 @@ struct RunToolOptions {
   /// The program of a package, for `verify`.
   std::string reference;
   bool verify = false, bench = false, explain = false;
+  /// Run the program with a kernel for each operation too, and print both.
+  bool compare = false;
+  /// Where the page of the program and of what was measured goes, empty for
+  /// nowhere. Of a program, not of a package.
+  std::string report;
   /// Compare with the program run one operation at a time, both with integers
   /// in place of floats. Emulator only; excludes `verify`.
   bool verifyPayload = false;

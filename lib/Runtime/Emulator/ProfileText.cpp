@@ -118,7 +118,7 @@ std::string Table::str() const {
   return text;
 }
 
-static uint64_t getTraffic(const Counters &n) {
+uint64_t fusionemu::getTraffic(const Counters &n) {
   return n.distinctLoadBytes + n.distinctStoreBytes;
 }
 

@@ -13,6 +13,7 @@
 
 #include "fusion/Analysis/TensorCores.h"
 #include "fusion/FusionPlanning/FusionDecision.h"
+#include "fusion/FusionPlanning/FusionKind.h"
 #include "gtest/gtest.h"
 #include <fstream>
 #include <set>
@@ -43,6 +44,21 @@ TEST(ReasonCodesTest, PageHasTheTable) {
              describeReason(code).str() + " |\n";
   // All rows, in order, and nothing between or after them.
   EXPECT_NE(page.find(table + "\n"), std::string::npos) << table;
+}
+
+TEST(ReasonCodesTest, PageHasTheKindsOfFusion) {
+  std::ifstream file(FUSION_SOURCE_DIR "/docs/Explain.md");
+  ASSERT_TRUE(file.good());
+  std::stringstream text;
+  text << file.rdbuf();
+  std::string table = "| kind | XLA's word | meaning |\n|---|---|---|\n";
+  std::set<std::string> names;
+  for (FusionKind kind : getAllKinds()) {
+    EXPECT_TRUE(names.insert(stringifyKind(kind).str()).second);
+    table += "| `" + stringifyKind(kind).str() + "` | " +
+             getXlaWord(kind).str() + " | " + describeKind(kind).str() + " |\n";
+  }
+  EXPECT_NE(text.str().find(table + "\n"), std::string::npos) << table;
 }
 
 TEST(ReasonCodesTest, PageHasTheObstaclesOfTensorCores) {
