@@ -319,8 +319,8 @@ private:
 };
 } // namespace
 
-/// The ops that show a part of `kernel`'s results, or a shape of them, in order,
-/// and the first other op that reads one; null if there is none.
+/// The ops that show a part of `kernel`'s results, or a shape of them, in
+/// order, and the first other op that reads one; null if there is none.
 static Operation *findFirstUser(KernelOp kernel,
                                 SmallVectorImpl<Operation *> &views) {
   llvm::SetVector<Operation *> shown;
@@ -334,9 +334,8 @@ static Operation *findFirstUser(KernelOp kernel,
         first = user;
     }
   views.assign(std::next(shown.begin()), shown.end());
-  llvm::sort(views, [](Operation *a, Operation *b) {
-    return a->isBeforeInBlock(b);
-  });
+  llvm::sort(views,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   return first;
 }
 

@@ -30,7 +30,6 @@ when a result was wrong, a case did not compile, spilled, or has products that
 ptxas serialises (C75xx).
 """
 
-import math
 import pathlib
 import re
 import sys

@@ -26,7 +26,6 @@ cache flushed. The exit status is 1 when a result was wrong or a case did not
 compile, spilled, or has products that ptxas serialises (C75xx).
 """
 
-import math
 import pathlib
 import random
 import re

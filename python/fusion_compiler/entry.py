@@ -470,7 +470,7 @@ class Entry:
         for i, array in placed.items():
             described[i].address = array.address
         results, owners = [], [placed]
-        for i, (spec, shape) in enumerate(zip(self.outputs, plan.shapes)):
+        for i, shape in enumerate(plan.shapes):
             result, address, owner = self._place_result(i, shape, inputs,
                                                         placed, out)
             outputs[i].address = address

@@ -140,7 +140,7 @@ class Package:
             info = abi.query(abi.KernelInfo, "PackageGetKernel",
                              self.on().handle, i)
             values = {name: getattr(info, name)
-                      for name, _ in abi.KernelInfo._fields_[1:]}
+                      for name, *_ in abi.KernelInfo._fields_[1:]}
             result.append({key: value.decode() if isinstance(value, bytes)
                            else value for key, value in values.items()})
         return result

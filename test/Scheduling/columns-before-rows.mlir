@@ -4,7 +4,7 @@
 // RUN: fusion-compile %s --target=sm_90a --compile-to=schedule -o - | FileCheck %s --check-prefix=SCHEDULE
 // RUN: fusion-compile %s --target=sm_90a --compile-to=ptx -o - | FileCheck %s
 
-// SCHEDULE: fusion.kernel @transpose_conv
+// SCHEDULE: fusion.kernel @matmul
 // SCHEDULE-SAME: mma = #fusion.mma<wgmma
 // SCHEDULE-NOT: multicast
 // CHECK: wgmma.mma_async

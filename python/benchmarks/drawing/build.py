@@ -110,7 +110,7 @@ def output_of(command, options):
                            f"within {options.seconds_to_compile:g} s") from None
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["no message"]
-        raise RuntimeError(([l for l in lines if "error:" in l] or lines)[0])
+        raise RuntimeError(([one for one in lines if "error:" in one] or lines)[0])
     return done.stdout
 
 

@@ -103,7 +103,7 @@ class Builder(Program):
     def source(self):
         """The PyTorch function. A variable ends with its last use."""
         last = {}
-        for at, (name, expression) in enumerate(self._torch):
+        for at, (_, expression) in enumerate(self._torch):
             for used in _NAME.findall(expression):
                 last[used] = at
         kept = {word(v) for v in self.results}

@@ -339,7 +339,8 @@ def _name_sizes(text, inputs):
         if any(name != "_" for name in names):
             listed = ", ".join(f'"{name}"' for name in names)
             text = re.sub(rf"%arg{i}: tensor<[^>]*>",
-                          rf"\g<0> {{fusion.dims = [{listed}]}}", text, 1)
+                          rf"\g<0> {{fusion.dims = [{listed}]}}", text,
+                          count=1)
     return text
 
 

@@ -1,0 +1,275 @@
+# Part of the Fusion project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What README and docs/ show: every program and command in them runs, and every
+link leads somewhere.
+
+Blocks of one page run in order, in one folder and one Python namespace. What a
+page takes for granted (a model, arrays) is made by PRELUDES. Blocks of other
+languages belong to tests of their own: C, C++ and CMake are the sources of
+test/Install, which docs/Embedding.md includes.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import torch
+    import onnx
+    import jax
+    HAS_FRAMEWORKS = True
+except ImportError:
+    HAS_FRAMEWORKS = False
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = pathlib.Path(os.environ.get("FUSION_BUILD_DIR", ROOT / "build"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md")),
+         *sorted(ROOT.glob("[A-Z]*.md"))]
+BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^ *```", re.S | re.M)
+
+# Commands that a test of commands cannot run, and why.
+LEFT_OUT = (
+    (r"quickstart\.sh|check\.sh|build\.sh", "it builds, or is what runs this"),
+    (r"^(pip|apt|apt-get|ninja|cmake) ", "it installs or builds"),
+    (r"--bench|calibrate\.py run|chip\.json", "it needs a GPU"),
+    (r"calibrate\.py build", "it takes minutes"),
+    (r"MathAccuracy|FUSION_MATH_STRIDE", "a unit test, which lit runs"),
+)
+# Pages whose commands are for those who measure, test and install: on a GPU, or
+# for minutes.
+FOR_DEVELOPERS = {"TestingGuide.md", "performance.md", "Embedding.md"}
+
+PROGRAM = """
+func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = fusion.gelu %x : tensor<4x8xf32>
+  %1 = arith.addf %0, %x : tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}
+"""
+# Of Python: what a page's blocks find.
+PRELUDES = {
+    "GettingStarted.md": """
+import numpy as np, pathlib
+np.save("x.npy", np.random.randn(1000, 96).astype(np.float32))
+np.save("s.npy", np.random.randn(96).astype(np.float32))
+text = "func.func @f(%x: tensor<4xf32>) {\\n  return %y : tensor<4xf32>\\n}\\n"
+x_cuda, s_cuda = np.load("x.npy"), np.load("s.npy")
+""",
+    "Explain.md": f"""
+import pathlib
+pathlib.Path("prog.mlir").write_text({PROGRAM!r})
+""",
+    "Remarks.md": f"""
+import pathlib
+pathlib.Path("in.mlir").write_text({PROGRAM!r})
+""",
+    "HostCode.md": """
+import pathlib
+pathlib.Path("in.mlir").write_text('''
+func.func @twice(%x: tensor<8xf32>) -> tensor<8xf32> attributes {fusion.offload} {
+  %0 = arith.addf %x, %x : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+func.func @main() {
+  %x = arith.constant dense<1.0> : tensor<8xf32>
+  %y = call @twice(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+''')
+""",
+    "Python.md": """
+import torch
+import fusion_compiler as fusion
+package = fusion.compile('''
+func.func @main(%x: tensor<1x2x3x4xf32>, %w: tensor<2xf32>, %b: tensor<2xf32>)
+    -> (tensor<1x2x3x4xf32>, tensor<2xf32>) {
+  %0 = fusion.relu %x : tensor<1x2x3x4xf32>
+  %1 = arith.addf %w, %b : tensor<2xf32>
+  return %0, %1 : tensor<1x2x3x4xf32>, tensor<2xf32>
+}
+''')
+x, weight, batch = torch.ones(1, 2, 3, 4), torch.ones(2), torch.ones(2)
+""",
+    "PyTorch.md": """
+import torch
+import fusion_compiler as fusion
+model = torch.nn.Sequential(torch.nn.Linear(16, 8), torch.nn.GELU())
+x, weight = torch.randn(4, 16), torch.randn(16)
+torch.export.save  # Part of every release that is supported.
+norm_module = torch.nn.LayerNorm(16)
+class Norm(torch.nn.Module):
+    def forward(self, x, weight):
+        return torch.nn.functional.layer_norm(x, (16,), weight)
+fusion.torch.export(torch.export.export(Norm(), (x, weight)), "norm.fpk")
+""",
+    "FrontDoors-ONNX-JAX.md": """
+import jax, jax.numpy as jnp, numpy, onnx, pathlib
+from onnx import TensorProto, helper
+one = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [2, 3])
+       for n in ("image", "y")]
+graph = helper.make_graph([helper.make_node("Relu", ["image"], ["y"])], "g",
+                          one[:1], one[1:])
+onnx.save(helper.make_model(
+    graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9),
+    "model.onnx")
+x = numpy.ones((2, 3), "float32")
+weights, y = numpy.ones((3,), "float32"), numpy.ones((2,), "float32")
+def loss(weights, x, y):
+    return (((x @ weights)[:, None] - y) ** 2).mean()
+def function(x):
+    return jnp.tanh(x) * 2
+pathlib.Path("model.stablehlo.mlir").write_text(
+    jax.export.export(jax.jit(function))(x).mlir_module())
+""",
+}
+
+
+def blocks(page):
+    """(language, text) of each block of a page, without its indentation."""
+    for match in BLOCK.finditer(page.read_text()):
+        indent, language, text = match.groups()
+        yield language, re.sub(f"^{indent}", "", text, flags=re.M)
+
+
+def left_out(command):
+    """Why `command` is not run; None if it is."""
+    for pattern, why in LEFT_OUT:
+        if re.search(pattern, command.split("#")[0].strip()):
+            return why
+    return None
+
+
+def commands(text):
+    """The lines of a block of commands that run here, each complete."""
+    lines, result, document = text.splitlines(), [], None
+    pending = []
+    for line in lines:
+        pending.append(line)
+        here = re.search(r"<<'?(\w+)'?$", line)
+        if document is None and here:
+            document = here.group(1)
+            continue
+        if document is not None:
+            if line != document:
+                continue
+            document = None
+        if line.rstrip().endswith(("\\", "|")):
+            continue
+        whole = "\n".join(pending)
+        pending = []
+        if left_out(whole) is None:
+            result.append(whole)
+    return result + pending
+
+
+class Page:
+    """A folder in which a page's blocks run."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        for name in ("python", "tools", "docs"):
+            (self.folder / name).symlink_to(ROOT / name)
+        (self.folder / "build").symlink_to(BUILD)
+        paths = [BUILD / "bin", pathlib.Path(sys.executable).parent]
+        for tool in ("mlir-opt",):
+            if (found := shutil.which(tool, path="/usr/lib/llvm-22/bin")):
+                paths.append(pathlib.Path(found).parent)
+        self.environment = {
+            **os.environ, "FUSION_BUILD_DIR": str(BUILD),
+            "FUSION_CACHE_DIR": str(self.folder / "cache"),
+            "PYTHONPATH": str(ROOT / "python"), "FUSION_DEVICE": "emulator",
+            "LD_LIBRARY_PATH": str(BUILD / "lib"),
+            "PATH": os.pathsep.join([*map(str, paths), os.environ["PATH"]])}
+
+    def run(self, command, text):
+        return subprocess.run(command, input=text, cwd=self.folder, text=True,
+                              env=self.environment, capture_output=True,
+                              timeout=600)
+
+
+class DocsTest(unittest.TestCase):
+
+    def run_page(self, page):
+        found = list(blocks(page))
+        programs = [text for language, text in found if language == "mlir"]
+        script = [PRELUDES.get(page.name, "")]
+        with tempfile.TemporaryDirectory() as folder:
+            place = Page(folder)
+            if programs:
+                (place.folder / "prog.mlir").write_text(programs[0])
+            # Python runs first to the page's end: it makes what commands read.
+            script += [text for language, text in found if language == "python"]
+            shell = [line for language, text in found if language == "sh"
+                     for line in commands(text)]
+            if page.name == "README.md":
+                # Here the commands come first.
+                self.check(place.run(["bash", "-eo", "pipefail"], "\n".join(shell)), page)
+                shell = []
+            if any(text.strip() for text in script):
+                self.check(place.run([sys.executable, "-"], "\n".join(script)),
+                           page)
+            if shell and page.name not in FOR_DEVELOPERS:
+                self.check(place.run(["bash", "-eo", "pipefail"], "\n".join(shell)), page)
+
+    def check(self, done, page):
+        self.assertEqual(done.returncode, 0,
+                         f"{page.name}:\n{done.stdout[-1500:]}\n"
+                         f"{done.stderr[-3000:]}")
+
+    def test_pages(self):
+        for page in PAGES:
+            languages = {language for language, _ in blocks(page)}
+            needs = page.name in ("PyTorch.md", "Python.md",
+                                   "FrontDoors-ONNX-JAX.md")
+            if not languages & {"sh", "python"} or (
+                    needs and not HAS_FRAMEWORKS):
+                continue
+            with self.subTest(page=page.name):
+                self.run_page(page)
+
+    def test_programs(self):
+        # Blocks of MLIR are modules, or what stands in a function.
+        tool = str(BUILD / "bin" / "fusion-opt")
+        for page in PAGES:
+            for language, text in blocks(page):
+                if language != "mlir" or "generated" in str(page):
+                    continue
+                with self.subTest(page=page.name):
+                    done = subprocess.run(
+                        [tool, "-", "--allow-unregistered-dialect"],
+                        input=text, capture_output=True, text=True)
+                    self.assertEqual(done.returncode, 0, text + done.stderr)
+
+    def test_links(self):
+        link = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+        for page in PAGES:
+            text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(), flags=re.S)
+            for target in link.findall(text):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                path, _, anchor = target.partition("#")
+                file = (page.parent / path) if path else page
+                with self.subTest(page=page.name, link=target):
+                    self.assertTrue(file.exists())
+                    if anchor and file.suffix == ".md":
+                        self.assertIn(anchor, anchors(file))
+
+
+def anchors(page):
+    """The anchors of a page's headings, as hosts of Markdown make them."""
+    result = set()
+    for heading in re.findall(r"^#+ (.*)$", page.read_text(), re.M):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        plain = re.sub(r"[^\w\- ]", "", plain.replace("`", ""))
+        result.add(plain.strip().replace(" ", "-"))
+    return result
+
+
+if __name__ == "__main__":
+    unittest.main()
