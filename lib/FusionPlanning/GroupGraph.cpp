@@ -93,13 +93,13 @@ FusionDecision Planner::price(Group &group) {
       shapes.get(group.nodes, group.stored);
   if (!shape)
     return priceAnew(group, graph, target, options);
-  if (auto known = prices.find(*shape); known != prices.end()) {
+  if (auto known = memory->prices.find(*shape); known != memory->prices.end()) {
     auto &[decision, price] = known->second;
     static_cast<Price &>(group) = price;
     return decision;
   }
   FusionDecision decision = priceAnew(group, graph, target, options);
-  prices.try_emplace(std::move(*shape), decision, group);
+  memory->prices.try_emplace(std::move(*shape), decision, group);
   return decision;
 }
 

@@ -12,7 +12,6 @@
 
 #include "GroupShapes.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -34,43 +33,13 @@ static SmallVector<Value> getReads(Operation *op) {
   return reads;
 }
 
-/// True when `a` and `b` differ in the tensors that they read alone.
-static bool areAlike(Operation *a, Operation *b) {
-  DenseMap<Value, Value> inside;
-  auto check = [&](Value lhs, Value rhs) {
-    if (auto known = inside.find(lhs); known != inside.end())
-      return success(known->second == rhs);
-    if (lhs == rhs)
-      return success();
-    Attribute left, right;
-    if (matchPattern(lhs, m_Constant(&left)) &&
-        matchPattern(rhs, m_Constant(&right)))
-      return success(left == right);
-    return success(isa<RankedTensorType>(lhs.getType()) &&
-                   lhs.getType() == rhs.getType());
-  };
-  auto mark = [&](Value lhs, Value rhs) { inside[lhs] = rhs; };
-  return OperationEquivalence::isEquivalentTo(
-      a, b, check, mark, OperationEquivalence::IgnoreLocations);
-}
-
 std::optional<unsigned> GroupShapes::getClass(Operation *op) {
-  auto [known, isNew] = classes.try_emplace(op);
-  if (!isNew)
-    return known->second;
-  if (llvm::any_of(op->getOperandTypes(), isDynamic) ||
-      llvm::any_of(op->getResultTypes(), isDynamic))
-    return std::nullopt;
-  size_t hash = OperationEquivalence::computeHash(
-      op, OperationEquivalence::ignoreHashValue,
-      OperationEquivalence::ignoreHashValue,
-      OperationEquivalence::IgnoreLocations);
-  auto &alike = this->known[hash];
-  for (auto [other, id] : alike)
-    if (areAlike(other, op))
-      return known->second = id;
-  alike.push_back({op, numClasses});
-  return known->second = numClasses++;
+  auto [found, isNew] = known.try_emplace(op);
+  if (isNew && llvm::none_of(op->getOperandTypes(), isDynamic) &&
+      llvm::none_of(op->getResultTypes(), isDynamic))
+    found->second =
+        classes.try_emplace(getKey(op), classes.size()).first->second;
+  return found->second;
 }
 
 namespace {
@@ -101,24 +70,28 @@ public:
     auto [number, isNew] = numbers.try_emplace(value, numbers.size());
     Operation *op = value.getDefiningOp();
     if (!isNew || (op && ops.contains(op))) {
-      shape.append({Known, number->second});
+      append({Known, number->second});
       return true;
     }
     // Tensors of their own have the types that their readers' classes say.
     if (!op || isComputeOp(op)) {
-      shape.append({Outside, number->second});
+      append({Outside, number->second});
       return true;
     }
     std::optional<unsigned> id = shapes.getClass(op);
     if (!id)
       return false;
-    shape.append({Free, *id, cast<OpResult>(value).getResultNumber()});
+    append({Free, *id, cast<OpResult>(value).getResultNumber()});
     return llvm::all_of(getReads(op), [&](Value v) { return add(v); });
   }
 
-  SmallVector<unsigned> shape;
+  Shape shape;
 
 private:
+  void append(std::initializer_list<uintptr_t> numbers) {
+    shape.insert(shape.end(), numbers);
+  }
+
   GroupShapes &shapes;
   llvm::SmallPtrSet<Operation *, 16> ops;
   DenseMap<Value, unsigned> numbers;
@@ -130,9 +103,9 @@ std::optional<GroupShapes::Shape> GroupShapes::get(ArrayRef<unsigned> nodes,
   for (unsigned node : nodes)
     if (!builder.add(graph.getNode(node).op))
       return std::nullopt;
-  builder.shape.push_back(~0u);
+  builder.shape.push_back(~uintptr_t(0));
   for (unsigned value : stored)
     if (!builder.add(graph.getValue(value).ssa))
       return std::nullopt;
-  return Shape(builder.shape.begin(), builder.shape.end());
+  return std::move(builder.shape);
 }

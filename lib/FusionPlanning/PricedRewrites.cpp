@@ -14,6 +14,7 @@
 #include "fusion/FusionPlanning/PricedRewrites.h"
 
 #include "Neighbourhood.h"
+#include "OpKeys.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -39,16 +40,31 @@ static constexpr unsigned kMostOps = 64;
 /// costs a plan.
 static constexpr unsigned kMaxRefused = 16;
 
-bool RewriteDriver::decide(const PricedRewrite &rewrite,
-                           const RewriteMatch &match, LedgerEntry &entry) {
-  entry.producer = match.producer;
-  entry.consumer = match.consumer;
-  entry.reason = match.forbidden.value_or(ReasonCode::NotProfitable);
-  if (match.forbidden)
-    return rewrite.showsRefused;
+class RewriteDriver::Decisions {
+public:
+  /// The decision on `near`, made by `decide` if it is the first of its like.
+  const Decision &get(Neighbourhood &near,
+                      llvm::function_ref<Decision()> decide) {
+    planning::OpKey key = planning::getKey(near.func);
+    Block &block = near.func.getFunctionBody().front();
+    key.push_back(std::distance(block.begin(), Block::iterator(near.center)));
+    auto [found, isNew] = known.try_emplace(std::move(key));
+    if (isNew)
+      found->second = decide();
+    return found->second;
+  }
+
+private:
+  planning::OpKeyMap<Decision> known;
+};
+
+RewriteDriver::Decision RewriteDriver::decideNear(const PricedRewrite &rewrite,
+                                                  Neighbourhood &near) {
+  Decision decision;
+  decision.entry.reason = ReasonCode::NotProfitable;
+  decision.isShown = rewrite.showsRefused;
   PlanOptions nearOptions = options;
   nearOptions.maxKernels = std::nullopt;
-  Neighbourhood near = copyNeighbourhood(match.center, kMostOps);
   FailureOr<FusionPlan> before = planFusion(near.func, target, nearOptions);
   std::vector<RewriteMatch> matches = rewrite.find(near.func);
   auto copy = llvm::find_if(matches, [&](const RewriteMatch &candidate) {
@@ -56,30 +72,48 @@ bool RewriteDriver::decide(const PricedRewrite &rewrite,
   });
   // What it needs may reach further than what was copied.
   if (failed(before) || copy == matches.end())
-    return rewrite.showsRefused;
+    return decision;
   Operation *made = copy->apply();
   FailureOr<ComputeGraph> graph = ComputeGraph::build(
       near.func.getFunctionBody().front(), nearOptions.graph);
   if (failed(graph))
-    return rewrite.showsRefused;
+    return decision;
   FusionPlan after = planFusion(*graph, target, nearOptions);
+  LedgerEntry &entry = decision.entry;
   compareRewrite(*before, after, nearOptions, entry);
   bool isServed = rewrite.isServed(made, *graph, after);
   entry.accepted &=
       isServed && entry.timeAfterUs < rewrite.mostTime * entry.timeBeforeUs;
   if (entry.accepted)
     entry.reason = rewrite.reason;
-  return entry.accepted || (rewrite.showsRefused && isServed) ||
-         rewrite.showsUnserved;
+  decision.isShown = entry.accepted || (rewrite.showsRefused && isServed) ||
+                     rewrite.showsUnserved;
+  return decision;
+}
+
+RewriteDriver::Decision RewriteDriver::decide(const PricedRewrite &rewrite,
+                                              const RewriteMatch &match,
+                                              Decisions &known) {
+  Decision decision;
+  if (match.forbidden) {
+    decision.entry.reason = *match.forbidden;
+    decision.isShown = rewrite.showsRefused;
+  } else {
+    Neighbourhood near = copyNeighbourhood(match.center, kMostOps);
+    decision = known.get(near, [&] { return decideNear(rewrite, near); });
+  }
+  decision.entry.producer = match.producer;
+  decision.entry.consumer = match.consumer;
+  return decision;
 }
 
 void RewriteDriver::run(const PricedRewrite &rewrite) {
   unsigned refused = 0;
+  Decisions known;
   std::vector<RewriteMatch> matches = rewrite.find(func);
   while (refused < kMaxRefused && refused < matches.size()) {
     const RewriteMatch &match = matches[refused];
-    LedgerEntry entry;
-    bool isShown = decide(rewrite, match, entry);
+    auto [entry, isShown] = decide(rewrite, match, known);
     Operation *made = entry.accepted ? match.apply() : nullptr;
     Operation *shown = match.shown ? match.shown : made;
     if (isShown)

@@ -23,6 +23,8 @@
 
 namespace mlir::fusion {
 
+struct Neighbourhood;
+
 /// A place where a rewrite applies.
 struct RewriteMatch {
   /// What the parts compute, for the ledger.
@@ -80,10 +82,21 @@ public:
   RewriteEntries &getEntries() { return entries; }
 
 private:
-  /// Decides on `match` of `rewrite`; fills `entry`. True when the entry is to
-  /// be shown.
-  bool decide(const PricedRewrite &rewrite, const RewriteMatch &match,
-              LedgerEntry &entry);
+  /// What became of a match.
+  struct Decision {
+    LedgerEntry entry;
+    /// The entry is to be shown.
+    bool isShown = false;
+  };
+  /// Decisions of one rewrite, by what lies around its matches: layers of a
+  /// network are alike.
+  class Decisions;
+
+  /// Decides on `match` of `rewrite`.
+  Decision decide(const PricedRewrite &rewrite, const RewriteMatch &match,
+                  Decisions &known);
+  /// The same by plans of `near`.
+  Decision decideNear(const PricedRewrite &rewrite, Neighbourhood &near);
 
   FunctionOpInterface func;
   const TargetInfo &target;
