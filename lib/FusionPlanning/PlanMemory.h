@@ -35,6 +35,9 @@ class PlanMemory {
 public:
   planning::GroupShapes::Classes classes;
   planning::OpKeyMap<std::pair<FusionDecision, planning::Price>> prices;
+  /// Of walks, the places among their stored values of those that they do not
+  /// leave in memory.
+  planning::OpKeyMap<SmallVector<unsigned, 1>> stepValues;
 };
 
 } // namespace mlir::fusion

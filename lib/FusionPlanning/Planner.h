@@ -124,6 +124,9 @@ private:
   /// Two groups that contract, what lies between them, and what reads what that
   /// would store step by step; ascending.
   SmallVector<unsigned> getWalk(unsigned first, unsigned last) const;
+  /// See `findStepValues`; kernels that are alike are analysed once.
+  SmallVector<unsigned> getStepValues(ArrayRef<unsigned> nodes,
+                                      ArrayRef<unsigned> stored) const;
   /// Groups that contract, the nearest to `group` before or after it.
   SmallVector<unsigned> getNearestContracting(unsigned group,
                                               bool isBefore) const;
@@ -173,7 +176,7 @@ private:
   const TargetInfo &target;
   PlanOptions options;
   std::shared_ptr<PlanMemory> memory;
-  GroupShapes shapes;
+  mutable GroupShapes shapes;
   std::vector<Group> groups;
   /// Of each alive group a number larger than those of the groups it reads, as
   /// Pearce and Kelly keep it: A Dynamic Topological Sort Algorithm for
