@@ -38,7 +38,7 @@ std::optional<unsigned> GroupShapes::getClass(Operation *op) {
   if (isNew && llvm::none_of(op->getOperandTypes(), isDynamic) &&
       llvm::none_of(op->getResultTypes(), isDynamic))
     found->second =
-        classes.try_emplace(getKey(op), classes.size()).first->second;
+        classes.numbers.get(getKey(op), [&]() { return classes.next++; });
   return found->second;
 }
 

@@ -17,6 +17,7 @@
 #include "OpKeys.h"
 #include "fusion/Analysis/ComputeGraph.h"
 #include "llvm/ADT/DenseMap.h"
+#include <atomic>
 
 namespace mlir::fusion::planning {
 
@@ -27,7 +28,10 @@ class GroupShapes {
 public:
   using Shape = OpKey;
   /// Numbers of keys of operations.
-  using Classes = OpKeyMap<unsigned>;
+  struct Classes {
+    OpKeyMemory<unsigned> numbers;
+    std::atomic<unsigned> next = 0;
+  };
 
   /// Shapes of graphs with the same `classes` can be compared.
   GroupShapes(const ComputeGraph &graph, Classes &classes)

@@ -16,7 +16,11 @@
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <mutex>
+#include <optional>
 #include <unordered_map>
+#include <vector>
 
 namespace mlir::fusion::planning {
 
@@ -29,8 +33,29 @@ struct OpKeyHash {
   }
 };
 
+/// What is known by keys, for several threads at once.
 template <typename T>
-using OpKeyMap = std::unordered_map<OpKey, T, OpKeyHash>;
+class OpKeyMemory {
+public:
+  /// What is known of `key`, which `compute` finds out the first time: several
+  /// threads may, and find the same.
+  T get(OpKey key, llvm::function_ref<T()> compute) {
+    if (std::optional<T> known = find(key))
+      return std::move(*known);
+    T value = compute();
+    std::lock_guard<std::mutex> lock(mutex);
+    return values.try_emplace(std::move(key), std::move(value)).first->second;
+  }
+  std::optional<T> find(const OpKey &key) const {
+    std::lock_guard<std::mutex> lock(mutex);
+    auto known = values.find(key);
+    return known == values.end() ? std::nullopt : std::optional(known->second);
+  }
+
+private:
+  mutable std::mutex mutex;
+  std::unordered_map<OpKey, T, OpKeyHash> values;
+};
 
 /// The key of `op` with all that is in it. Two have the same exactly if they
 /// differ in their places and in where what they read of others comes from

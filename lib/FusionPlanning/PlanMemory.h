@@ -28,16 +28,19 @@ struct Price {
   bool recomputes = false;
 };
 
+/// Whether nodes can be one kernel, and its price.
+using PricedKernel = std::pair<FusionDecision, Price>;
+
 } // namespace planning
 
-/// What is known of kernels, whichever graph they are of.
+/// What is known of kernels, whichever graph they are of, by their shapes.
 class PlanMemory {
 public:
   planning::GroupShapes::Classes classes;
-  planning::OpKeyMap<std::pair<FusionDecision, planning::Price>> prices;
+  planning::OpKeyMemory<planning::PricedKernel> prices;
   /// Of walks, the places among their stored values of those that they do not
   /// leave in memory.
-  planning::OpKeyMap<SmallVector<unsigned, 1>> stepValues;
+  planning::OpKeyMemory<SmallVector<unsigned, 1>> stepValues;
 };
 
 } // namespace mlir::fusion

@@ -15,6 +15,8 @@
 
 #include "Neighbourhood.h"
 #include "OpKeys.h"
+#include "mlir/IR/Threading.h"
+#include "llvm/Support/ThreadPool.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -40,26 +42,96 @@ static constexpr unsigned kMostOps = 64;
 /// costs a plan.
 static constexpr unsigned kMaxRefused = 16;
 
+/// What tells the surroundings of a match from others.
+static planning::OpKey getKey(Neighbourhood &near) {
+  planning::OpKey key = planning::getKey(near.func);
+  Block &block = near.func.getFunctionBody().front();
+  key.push_back(std::distance(block.begin(), Block::iterator(near.center)));
+  return key;
+}
+
+/// The decisions of one run of a rewrite.
 class RewriteDriver::Decisions {
 public:
-  /// The decision on `near`, made by `decide` if it is the first of its like.
-  const Decision &get(Neighbourhood &near,
-                      llvm::function_ref<Decision()> decide) {
-    planning::OpKey key = planning::getKey(near.func);
-    Block &block = near.func.getFunctionBody().front();
-    key.push_back(std::distance(block.begin(), Block::iterator(near.center)));
-    auto [found, isNew] = known.try_emplace(std::move(key));
-    if (isNew)
-      found->second = decide();
-    return found->second;
-  }
+  Decisions(RewriteDriver &driver, const PricedRewrite &rewrite)
+      : driver(driver), rewrite(rewrite) {}
+
+  /// The decision on `matches[number]`.
+  Decision get(ArrayRef<RewriteMatch> matches, size_t number);
 
 private:
-  planning::OpKeyMap<Decision> known;
+  /// Surroundings that nothing is known of, by their keys.
+  using Open = std::vector<std::pair<planning::OpKey, Neighbourhood>>;
+
+  void add(const RewriteMatch &match, Open &open) const;
+  void addLater(ArrayRef<RewriteMatch> matches, size_t number,
+                Open &open) const;
+
+  RewriteDriver &driver;
+  const PricedRewrite &rewrite;
+  planning::OpKeyMemory<Decision> known;
+  /// Whether the last match was accepted.
+  std::optional<bool> last;
 };
 
+void RewriteDriver::Decisions::add(const RewriteMatch &match,
+                                   Open &open) const {
+  if (match.forbidden)
+    return;
+  Neighbourhood near = copyNeighbourhood(match.center, kMostOps);
+  planning::OpKey key = getKey(near);
+  bool isOpen = llvm::any_of(open, [&](auto &one) { return one.first == key; });
+  if (!isOpen && !known.find(key))
+    open.emplace_back(std::move(key), std::move(near));
+}
+
+/// Adds what lies around the matches behind `matches[number]`, as it will be if
+/// the decision on each is the last one: as many as there are threads for.
+void RewriteDriver::Decisions::addLater(ArrayRef<RewriteMatch> matches,
+                                        size_t number, Open &open) const {
+  MLIRContext *context = driver.func.getContext();
+  if (!last || !context->isMultithreadingEnabled())
+    return;
+  size_t most = context->getThreadPool().getMaxConcurrency();
+  if (!*last) {
+    for (const RewriteMatch &later : matches.drop_front(number + 1))
+      if (open.size() < most)
+        add(later, open);
+    return;
+  }
+  IRMapping mapping;
+  OwningOpRef<Operation *> owner = cloneForPlanning(driver.func, mapping);
+  auto copy = cast<FunctionOpInterface>(owner.get());
+  std::vector<RewriteMatch> rest = rewrite.find(copy);
+  while (open.size() < most && number < rest.size() &&
+         !rest[number].forbidden) {
+    rest[number].apply();
+    rest = rewrite.find(copy);
+    if (number < rest.size())
+      add(rest[number], open);
+  }
+}
+
+RewriteDriver::Decision
+RewriteDriver::Decisions::get(ArrayRef<RewriteMatch> matches, size_t number) {
+  Neighbourhood near = copyNeighbourhood(matches[number].center, kMostOps);
+  planning::OpKey key = getKey(near);
+  if (!known.find(key)) {
+    Open open;
+    open.emplace_back(key, std::move(near));
+    addLater(matches, number, open);
+    parallelForEach(driver.func.getContext(), open, [&](auto &one) {
+      known.get(one.first,
+                [&] { return driver.decideNear(rewrite, one.second); });
+    });
+  }
+  Decision decision = *known.find(key);
+  last = decision.entry.accepted;
+  return decision;
+}
+
 RewriteDriver::Decision RewriteDriver::decideNear(const PricedRewrite &rewrite,
-                                                  Neighbourhood &near) {
+                                                  Neighbourhood &near) const {
   Decision decision;
   decision.entry.reason = ReasonCode::NotProfitable;
   decision.isShown = rewrite.showsRefused;
@@ -91,32 +163,25 @@ RewriteDriver::Decision RewriteDriver::decideNear(const PricedRewrite &rewrite,
   return decision;
 }
 
-RewriteDriver::Decision RewriteDriver::decide(const PricedRewrite &rewrite,
-                                              const RewriteMatch &match,
-                                              Decisions &known) {
-  Decision decision;
-  if (match.forbidden) {
-    decision.entry.reason = *match.forbidden;
-    decision.isShown = rewrite.showsRefused;
-  } else {
-    Neighbourhood near = copyNeighbourhood(match.center, kMostOps);
-    decision = known.get(near, [&] { return decideNear(rewrite, near); });
-  }
-  decision.entry.producer = match.producer;
-  decision.entry.consumer = match.consumer;
-  return decision;
-}
-
 void RewriteDriver::run(const PricedRewrite &rewrite) {
   unsigned refused = 0;
-  Decisions known;
+  Decisions decisions(*this, rewrite);
   std::vector<RewriteMatch> matches = rewrite.find(func);
   while (refused < kMaxRefused && refused < matches.size()) {
     const RewriteMatch &match = matches[refused];
-    auto [entry, isShown] = decide(rewrite, match, known);
+    Decision decision;
+    if (match.forbidden)
+      decision = {LedgerEntry(), rewrite.showsRefused};
+    else
+      decision = decisions.get(matches, refused);
+    LedgerEntry &entry = decision.entry;
+    entry.producer = match.producer;
+    entry.consumer = match.consumer;
+    if (match.forbidden)
+      entry.reason = *match.forbidden;
     Operation *made = entry.accepted ? match.apply() : nullptr;
     Operation *shown = match.shown ? match.shown : made;
-    if (isShown)
+    if (decision.isShown)
       entries.emplace_back(shown ? shown : match.center, entry);
     if (entry.accepted)
       matches = rewrite.find(func);

@@ -93,11 +93,14 @@ SmallVector<unsigned> Planner::getStepValues(ArrayRef<unsigned> nodes,
   std::optional<GroupShapes::Shape> shape = shapes.get(nodes, stored);
   if (!shape)
     return findStepValues(graph, nodes, stored);
-  auto [known, isNew] = memory->stepValues.try_emplace(std::move(*shape));
-  if (isNew)
+  using Places = SmallVector<unsigned, 1>;
+  Places places = memory->stepValues.get(std::move(*shape), [&] {
+    Places own;
     for (unsigned value : findStepValues(graph, nodes, stored))
-      known->second.push_back(llvm::find(stored, value) - stored.begin());
-  return llvm::map_to_vector(known->second,
+      own.push_back(llvm::find(stored, value) - stored.begin());
+    return own;
+  });
+  return llvm::map_to_vector(places,
                              [&](unsigned place) { return stored[place]; });
 }
 

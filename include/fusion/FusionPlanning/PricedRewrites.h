@@ -88,15 +88,11 @@ private:
     /// The entry is to be shown.
     bool isShown = false;
   };
-  /// Decisions of one rewrite, by what lies around its matches: layers of a
-  /// network are alike.
+  /// By what lies around matches: layers of a network are alike.
   class Decisions;
 
-  /// Decides on `match` of `rewrite`.
-  Decision decide(const PricedRewrite &rewrite, const RewriteMatch &match,
-                  Decisions &known);
-  /// The same by plans of `near`.
-  Decision decideNear(const PricedRewrite &rewrite, Neighbourhood &near);
+  /// Decides by plans of a match's surroundings.
+  Decision decideNear(const PricedRewrite &rewrite, Neighbourhood &near) const;
 
   FunctionOpInterface func;
   const TargetInfo &target;

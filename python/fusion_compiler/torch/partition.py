@@ -220,7 +220,7 @@ def split(module, refusals):
     module = torch.fx.GraphModule(module, copy_graph(module.graph))
     partitioner = CapabilityBasedPartitioner(
         module, _Support(refusals), allows_single_node_partition=True)
-    partitions = [piece for one in partitioner.propose_partitions()
+    partitions = [piece for one in _propose(partitioner, module.graph, refusals)
                   for piece in _pieces(one, module.graph, refusals.cuts)]
     for one in partitions:
         _trim(one)
@@ -235,6 +235,18 @@ def split(module, refusals):
     fused.graph.eliminate_dead_code()
     fused.recompile()
     return fused, names
+
+
+def _propose(partitioner, graph, refusals):
+    """The largest partitions without what is refused."""
+    taken = [node for node in graph.nodes if not refusals.reason(node)]
+    others = set(graph.nodes).difference(taken)
+    # Nothing leads from a partition out and back in: it is one. PyTorch's
+    # search, which is slow, finds the same.
+    if all(node.op in ("placeholder", "get_attr", "output")
+           for node in others):
+        return [Partition(0, taken)] if taken else []
+    return partitioner.propose_partitions()
 
 
 def copy_graph(graph):

@@ -17,6 +17,7 @@ from fusion_compiler.importing import (decompositions, fx, known_places,
                                        simplify, torch_mlir)
 from fusion_compiler.package import Package
 from fusion_compiler.torch import layout, precision
+from fusion_compiler.torch.repeats import Repeats
 
 
 def _fake_mode(values):
@@ -38,6 +39,7 @@ class _Interpreter(torch.fx.Interpreter):
         super().__init__(module)
         self.sums, self.tables, self.node = sums, {}, None
         self.taken_apart = taken_apart
+        self.repeats = Repeats()
 
     def run_node(self, node):
         self.node = node
@@ -69,7 +71,8 @@ class _Interpreter(torch.fx.Interpreter):
         if target is torch.ops.aten.view.default:
             target = torch.ops.aten.reshape.default
         target = self.taken_apart.get(fx.name_of(self.node), target)
-        return super().call_function(target, args, kwargs)
+        return self.repeats.run(super().call_function, target, args, kwargs,
+                                self.node.meta["stack_trace"])
 
 
 def _check_kind(result, value, node):
