@@ -124,9 +124,6 @@ private:
   /// Two groups that contract, what lies between them, and what reads what that
   /// would store step by step; ascending.
   SmallVector<unsigned> getWalk(unsigned first, unsigned last) const;
-  /// See `findStepValues`; kernels that are alike are analysed once.
-  SmallVector<unsigned> getStepValues(ArrayRef<unsigned> nodes,
-                                      ArrayRef<unsigned> stored) const;
   /// Groups that contract, the nearest to `group` before or after it.
   SmallVector<unsigned> getNearestContracting(unsigned group,
                                               bool isBefore) const;

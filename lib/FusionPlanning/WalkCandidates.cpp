@@ -88,13 +88,17 @@ static SmallVector<unsigned> findStepValues(const ComputeGraph &graph,
   return left;
 }
 
-SmallVector<unsigned> Planner::getStepValues(ArrayRef<unsigned> nodes,
-                                             ArrayRef<unsigned> stored) const {
+/// The same; walks that are alike are analysed once.
+static SmallVector<unsigned> getStepValues(PlanMemory &memory,
+                                           GroupShapes &shapes,
+                                           const ComputeGraph &graph,
+                                           ArrayRef<unsigned> nodes,
+                                           ArrayRef<unsigned> stored) {
   std::optional<GroupShapes::Shape> shape = shapes.get(nodes, stored);
   if (!shape)
     return findStepValues(graph, nodes, stored);
   using Places = SmallVector<unsigned, 1>;
-  Places places = memory->stepValues.get(std::move(*shape), [&] {
+  Places places = memory.stepValues.get(std::move(*shape), [&] {
     Places own;
     for (unsigned value : findStepValues(graph, nodes, stored))
       own.push_back(llvm::find(stored, value) - stored.begin());
@@ -114,7 +118,8 @@ SmallVector<unsigned> Planner::getWalk(unsigned first, unsigned last) const {
       llvm::append_range(nodes, groups[member].nodes);
     llvm::sort(nodes);
     size_t before = members.size();
-    for (unsigned value : getStepValues(nodes, getStored(nodes, members)))
+    for (unsigned value : getStepValues(*memory, shapes, graph, nodes,
+                                        getStored(nodes, members)))
       for (unsigned reader : memoryReaders[value])
         if (!llvm::is_contained(members, reader))
           members.push_back(reader);
