@@ -15,6 +15,7 @@ import torch
 from torch.fx.passes.infra.partitioner import (CapabilityBasedPartitioner,
                                                Partition)
 from torch.fx.passes.operator_support import OperatorSupportBase
+from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from fusion_compiler import tensors
 from fusion_compiler.importing import decompositions, fx
@@ -218,15 +219,14 @@ def split(module, refusals):
     """
     # A copy, whose nodes have the names of the original's.
     module = torch.fx.GraphModule(module, copy_graph(module.graph))
-    partitioner = CapabilityBasedPartitioner(
-        module, _Support(refusals), allows_single_node_partition=True)
-    partitions = [piece for one in _propose(partitioner, module.graph, refusals)
+    partitions = [piece for one in _propose(module, refusals)
                   for piece in _pieces(one, module.graph, refusals.cuts)]
     for one in partitions:
         _trim(one)
     partitions = [one for one in partitions
                   if any(computes(node) for node in one.nodes)]
-    fused = partitioner.fuse_partitions(partitions, prefix="fused_")
+    fused = fuse_by_partitions(module, [one.nodes for one in partitions],
+                               prefix="fused_")
     names = [node.target for node in fused.graph.nodes
              if node.op == "call_module"
              and str(node.target).startswith("fused_")]
@@ -237,16 +237,19 @@ def split(module, refusals):
     return fused, names
 
 
-def _propose(partitioner, graph, refusals):
+def _propose(module, refusals):
     """The largest partitions without what is refused."""
-    taken = [node for node in graph.nodes if not refusals.reason(node)]
-    others = set(graph.nodes).difference(taken)
+    taken, others = [], []
+    for node in module.graph.nodes:
+        (others if refusals.reason(node) else taken).append(node)
     # Nothing leads from a partition out and back in: it is one. PyTorch's
     # search, which is slow, finds the same.
     if all(node.op in ("placeholder", "get_attr", "output")
            for node in others):
         return [Partition(0, taken)] if taken else []
-    return partitioner.propose_partitions()
+    return CapabilityBasedPartitioner(
+        module, _Support(refusals),
+        allows_single_node_partition=True).propose_partitions()
 
 
 def copy_graph(graph):

@@ -206,16 +206,27 @@ class Imported:
         self.data = cache.find(self.key)
         self.linalg = None if self.data else fx.to_linalg(program, rounded)
         self.seconds = time.perf_counter() - start
+        self.begun = None
+
+    def begin(self, pool):
+        """Has a thread of `pool` do what `compile` gives."""
+        if self.begun is None:
+            self.begun = pool.submit(self._compile)
 
     def compile(self):
         """The Package."""
+        return self.begun.result() if self.begun else self._compile()
+
+    def _compile(self):
         device = _device_name(self.device)
         if self.data is not None:
             return Package(self.data, device)
+        start = time.perf_counter()
         package = compiler.compile(self.linalg, target=self.target,
                                    device=device, file_name="graph",
                                    fast_numerics=self.options.fast_numerics)
         cache.keep(self.key, package.data)
+        self.seconds += time.perf_counter() - start
         return package
 
 
@@ -225,13 +236,13 @@ class Part(torch.nn.Module):
 
     def __init__(self, imported):
         super().__init__()
+        self.package = imported.compile()
         start = time.perf_counter()
         traced = imported.traced
         self.layouts, self.used = traced.inputs, traced.used
         self.num_inputs = len(traced.inputs)
         self.constants = [constant.to(imported.device)
                           for constant in traced.constants]
-        self.package = imported.compile()
         self.cached = imported.data is not None
         self.entry = next(iter(self.package.on(_device_name(imported.device))
                                .entries.values()))
