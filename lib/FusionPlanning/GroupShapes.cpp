@@ -24,22 +24,20 @@ static bool isDynamic(Type type) {
   return shaped && !shaped.hasStaticShape();
 }
 
-/// What `op` reads: its operands, then what its regions take from outside.
-static SmallVector<Value> getReads(Operation *op) {
-  SmallVector<Value> reads(op->getOperands());
+const GroupShapes::OpFacts &GroupShapes::getFacts(Operation *op) {
+  std::unique_ptr<OpFacts> &facts = known[op];
+  if (facts)
+    return *facts;
+  facts = std::make_unique<OpFacts>();
+  if (llvm::none_of(op->getOperandTypes(), isDynamic) &&
+      llvm::none_of(op->getResultTypes(), isDynamic))
+    facts->number =
+        classes.numbers.get(getKey(op), [&]() { return classes.next++; });
+  llvm::append_range(facts->reads, op->getOperands());
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(op->getRegions(), captured);
-  llvm::append_range(reads, captured);
-  return reads;
-}
-
-std::optional<unsigned> GroupShapes::getClass(Operation *op) {
-  auto [found, isNew] = known.try_emplace(op);
-  if (isNew && llvm::none_of(op->getOperandTypes(), isDynamic) &&
-      llvm::none_of(op->getResultTypes(), isDynamic))
-    found->second =
-        classes.numbers.get(getKey(op), [&]() { return classes.next++; });
-  return found->second;
+  llvm::append_range(facts->reads, captured);
+  return *facts;
 }
 
 namespace {
@@ -56,11 +54,11 @@ public:
 
   /// Adds operation `op` and what it reads; false with dynamic sizes.
   bool add(Operation *op) {
-    std::optional<unsigned> id = shapes.getClass(op);
-    if (!id)
+    const OpFacts &facts = shapes.getFacts(op);
+    if (!facts.number)
       return false;
-    shape.push_back(*id);
-    bool isStatic = llvm::all_of(getReads(op), [&](Value v) { return add(v); });
+    shape.push_back(*facts.number);
+    bool isStatic = llvm::all_of(facts.reads, [&](Value v) { return add(v); });
     for (Value result : op->getResults())
       numbers.try_emplace(result, numbers.size());
     return isStatic;
@@ -78,11 +76,11 @@ public:
       append({Outside, number->second});
       return true;
     }
-    std::optional<unsigned> id = shapes.getClass(op);
-    if (!id)
+    const OpFacts &facts = shapes.getFacts(op);
+    if (!facts.number)
       return false;
-    append({Free, *id, cast<OpResult>(value).getResultNumber()});
-    return llvm::all_of(getReads(op), [&](Value v) { return add(v); });
+    append({Free, *facts.number, cast<OpResult>(value).getResultNumber()});
+    return llvm::all_of(facts.reads, [&](Value v) { return add(v); });
   }
 
   Shape shape;

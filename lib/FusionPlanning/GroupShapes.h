@@ -18,6 +18,7 @@
 #include "fusion/Analysis/ComputeGraph.h"
 #include "llvm/ADT/DenseMap.h"
 #include <atomic>
+#include <memory>
 
 namespace mlir::fusion::planning {
 
@@ -44,12 +45,17 @@ public:
 private:
   class Builder;
 
-  /// The number of the operation's key; nothing with dynamic sizes.
-  std::optional<unsigned> getClass(Operation *op);
+  struct OpFacts {
+    /// The number of the operation's key; nothing with dynamic sizes.
+    std::optional<unsigned> number;
+    /// Its operands, then what its regions take from outside.
+    SmallVector<Value> reads;
+  };
+  const OpFacts &getFacts(Operation *op);
 
   const ComputeGraph &graph;
   Classes &classes;
-  DenseMap<Operation *, std::optional<unsigned>> known;
+  llvm::DenseMap<Operation *, std::unique_ptr<OpFacts>> known;
 };
 
 } // namespace mlir::fusion::planning
