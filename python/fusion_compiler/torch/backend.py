@@ -120,18 +120,23 @@ class _Maker:
         self.device, self.options = device, options
         self.taken_apart = taken_apart
         self.imported, self.parts = {}, {}
+        # Of the modules that were asked about.
+        self.texts = {}
         # Of the last part that could not be brought in.
         self.error = None
 
     def _key(self, module):
         """What tells the parts of one graph from each other."""
-        values = [node.meta["val"]
-                  for node in module.graph.find_nodes(op="placeholder")]
+        if module not in self.texts:
+            values = [node.meta["val"]
+                      for node in module.graph.find_nodes(op="placeholder")]
+            self.texts[module] = str(module.graph), str([
+                (value.dtype, value.shape, value.stride())
+                if isinstance(value, torch.Tensor) else value
+                for value in values])
         apart = [name for name in _operations(module)
                  if name in self.taken_apart]
-        return str(module.graph), str(apart), str([
-            (value.dtype, value.shape, value.stride())
-            if isinstance(value, torch.Tensor) else value for value in values])
+        return *self.texts[module], str(apart)
 
     def bring_in(self, module):
         """The Imported of a part."""

@@ -214,7 +214,8 @@ def computes(node):
 def split(module, refusals):
     """(the module with its parts as submodules `fused_N`, their names).
 
-    `module` itself stays as it is. Parts that only look at memory in another
+    Their graphs are what counts: none has its code made anew. `module` itself
+    stays as it is. Parts that only look at memory in another
     way are left to PyTorch.
     """
     # A copy, whose nodes have the names of the original's.
@@ -233,7 +234,6 @@ def split(module, refusals):
     for name in names:
         _return_views_outside(fused, name)
     fused.graph.eliminate_dead_code()
-    fused.recompile()
     return fused, names
 
 
@@ -351,7 +351,6 @@ def _return_views_outside(module, name):
                   outside, position)
     output.args = (tuple(kept),)
     call.meta["val"] = [node.meta["val"] for node in kept]
-    part.recompile()
 
 
 def _chain(result, placeholders, earlier):
