@@ -14,8 +14,8 @@
 #ifndef FUSION_LIB_FUSIONPLANNING_GROUPSHAPES_H
 #define FUSION_LIB_FUSIONPLANNING_GROUPSHAPES_H
 
-#include "OpKeys.h"
 #include "fusion/Analysis/ComputeGraph.h"
+#include "fusion/Analysis/OpKeys.h"
 #include "llvm/ADT/DenseMap.h"
 #include <atomic>
 #include <memory>

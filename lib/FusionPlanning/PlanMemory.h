@@ -37,10 +37,10 @@ using PricedKernel = std::pair<FusionDecision, Price>;
 class PlanMemory {
 public:
   planning::GroupShapes::Classes classes;
-  planning::OpKeyMemory<planning::PricedKernel> prices;
+  OpKeyMemory<planning::PricedKernel> prices;
   /// Of walks, the places among their stored values of those that they do not
   /// leave in memory.
-  planning::OpKeyMemory<SmallVector<unsigned, 1>> stepValues;
+  OpKeyMemory<SmallVector<unsigned, 1>> stepValues;
 };
 
 } // namespace mlir::fusion

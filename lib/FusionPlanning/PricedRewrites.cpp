@@ -14,7 +14,7 @@
 #include "fusion/FusionPlanning/PricedRewrites.h"
 
 #include "Neighbourhood.h"
-#include "OpKeys.h"
+#include "fusion/Analysis/OpKeys.h"
 #include "mlir/IR/Threading.h"
 #include "llvm/Support/ThreadPool.h"
 
@@ -43,8 +43,8 @@ static constexpr unsigned kMostOps = 64;
 static constexpr unsigned kMaxRefused = 16;
 
 /// What tells the surroundings of a match from others.
-static planning::OpKey getKey(Neighbourhood &near) {
-  planning::OpKey key = planning::getKey(near.func);
+static OpKey getKeyOf(Neighbourhood &near) {
+  OpKey key = getKey(near.func);
   Block &block = near.func.getFunctionBody().front();
   key.push_back(std::distance(block.begin(), Block::iterator(near.center)));
   return key;
@@ -61,7 +61,7 @@ public:
 
 private:
   /// Surroundings that nothing is known of, by their keys.
-  using Open = std::vector<std::pair<planning::OpKey, Neighbourhood>>;
+  using Open = std::vector<std::pair<OpKey, Neighbourhood>>;
 
   void add(const RewriteMatch &match, Open &open) const;
   void addLater(ArrayRef<RewriteMatch> matches, size_t number,
@@ -69,7 +69,7 @@ private:
 
   RewriteDriver &driver;
   const PricedRewrite &rewrite;
-  planning::OpKeyMemory<Decision> known;
+  OpKeyMemory<Decision> known;
   /// Whether the last match was accepted.
   std::optional<bool> last;
 };
@@ -79,7 +79,7 @@ void RewriteDriver::Decisions::add(const RewriteMatch &match,
   if (match.forbidden)
     return;
   Neighbourhood near = copyNeighbourhood(match.center, kMostOps);
-  planning::OpKey key = getKey(near);
+  OpKey key = getKeyOf(near);
   bool isOpen = llvm::any_of(open, [&](auto &one) { return one.first == key; });
   if (!isOpen && !known.find(key))
     open.emplace_back(std::move(key), std::move(near));
@@ -115,7 +115,7 @@ void RewriteDriver::Decisions::addLater(ArrayRef<RewriteMatch> matches,
 RewriteDriver::Decision
 RewriteDriver::Decisions::get(ArrayRef<RewriteMatch> matches, size_t number) {
   Neighbourhood near = copyNeighbourhood(matches[number].center, kMostOps);
-  planning::OpKey key = getKey(near);
+  OpKey key = getKeyOf(near);
   if (!known.find(key)) {
     Open open;
     open.emplace_back(key, std::move(near));

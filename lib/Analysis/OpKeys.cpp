@@ -10,13 +10,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OpKeys.h"
+#include "fusion/Analysis/OpKeys.h"
 #include "fusion/Analysis/Contraction.h"
+#include "fusion/Dialect/Fusion/FusionOps.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
-using namespace mlir::fusion::planning;
 
 namespace {
 /// What a number or address is of, where that may differ.
@@ -25,7 +26,7 @@ enum Kind : uintptr_t { Inside, Constant, Outside };
 /// Writes a key from front to back: each part says how long it is.
 class KeyWriter {
 public:
-  void write(Operation *op);
+  void write(Operation *op, DictionaryAttr attributes);
 
   OpKey key;
 
@@ -70,13 +71,13 @@ void KeyWriter::write(Region &region) {
   for (Block &block : region) {
     key.push_back(block.getOperations().size());
     for (Operation &op : block)
-      write(&op);
+      write(&op, op.getAttrDictionary());
   }
 }
 
-void KeyWriter::write(Operation *op) {
+void KeyWriter::write(Operation *op, DictionaryAttr attributes) {
   add(op->getName().getAsOpaquePointer());
-  add(op->getAttrDictionary().getAsOpaquePointer());
+  add(attributes.getAsOpaquePointer());
   key.insert(key.end(), {op->getNumOperands(), op->getNumResults(),
                          op->getNumSuccessors(), op->getNumRegions()});
   for (Value operand : op->getOperands())
@@ -89,10 +90,24 @@ void KeyWriter::write(Operation *op) {
     write(region);
 }
 
-OpKey planning::getKey(Operation *op) {
+OpKey fusion::getKey(Operation *op, ArrayRef<StringRef> ignored) {
+  NamedAttrList attributes(op->getAttrDictionary());
+  for (StringRef name : ignored)
+    attributes.erase(name);
   KeyWriter writer;
-  // Of what is around it planning sees this alone.
+  // Of what is around it this alone counts.
   writer.key.push_back(allowsTF32(op));
-  writer.write(op);
+  writer.write(op, attributes.getDictionary(op->getContext()));
   return std::move(writer.key);
+}
+
+std::optional<OpKey> fusion::getKernelKey(KernelOp kernel) {
+  auto isStatic = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape();
+  };
+  if (!llvm::all_of(kernel->getOperandTypes(), isStatic) ||
+      !llvm::all_of(kernel->getResultTypes(), isStatic))
+    return std::nullopt;
+  return getKey(kernel, kernel.getKernelNameAttrName().getValue());
 }

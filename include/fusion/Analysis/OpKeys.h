@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file declares the keys by which planning finds again what it knows of
-// operations: they hold for all that one context has, clones among it.
+// This file declares the keys by which the compiler finds again what it knows
+// of operations: they hold for all that one context has, clones among it.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FUSION_LIB_FUSIONPLANNING_OPKEYS_H
-#define FUSION_LIB_FUSIONPLANNING_OPKEYS_H
+#ifndef FUSION_ANALYSIS_OPKEYS_H
+#define FUSION_ANALYSIS_OPKEYS_H
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/Hashing.h"
@@ -22,7 +22,9 @@
 #include <unordered_map>
 #include <vector>
 
-namespace mlir::fusion::planning {
+namespace mlir::fusion {
+
+class KernelOp;
 
 /// Numbers, and addresses of what the context has once.
 using OpKey = std::vector<uintptr_t>;
@@ -49,7 +51,9 @@ public:
   std::optional<T> find(const OpKey &key) const {
     std::lock_guard<std::mutex> lock(mutex);
     auto known = values.find(key);
-    return known == values.end() ? std::nullopt : std::optional(known->second);
+    if (known == values.end())
+      return std::nullopt;
+    return std::optional<T>(std::in_place, known->second);
   }
 
 private:
@@ -59,9 +63,14 @@ private:
 
 /// The key of `op` with all that is in it. Two have the same exactly if they
 /// differ in their places and in where what they read of others comes from
-/// alone; what they read are equal constants, or values of one type.
-OpKey getKey(Operation *op);
+/// alone; what they read are equal constants, or values of one type. The
+/// attributes of `op` called `ignored` do not count.
+OpKey getKey(Operation *op, ArrayRef<StringRef> ignored = {});
 
-} // namespace mlir::fusion::planning
+/// The key of a kernel whatever it is called; nothing where sizes, which it may
+/// share with others, or scalars are known at run time alone.
+std::optional<OpKey> getKernelKey(KernelOp kernel);
 
-#endif // FUSION_LIB_FUSIONPLANNING_OPKEYS_H
+} // namespace mlir::fusion
+
+#endif // FUSION_ANALYSIS_OPKEYS_H
