@@ -26,11 +26,18 @@ using namespace mlir::fusion;
 bool mlir::fusion::needsAny(Operation *op, ArrayRef<Operation *> others) {
   SmallVector<Operation *> worklist{op};
   llvm::SmallPtrSet<Operation *, 16> seen;
+  // What comes before all others needs none of them.
+  auto isEarly = [&](Operation *producer) {
+    return llvm::all_of(others, [&](Operation *other) {
+      return producer->getBlock() == other->getBlock() &&
+             producer->isBeforeInBlock(other);
+    });
+  };
   while (!worklist.empty()) {
     Operation *next = worklist.pop_back_val();
     for (Value operand : next->getOperands()) {
       Operation *producer = operand.getDefiningOp();
-      if (!producer || !seen.insert(producer).second)
+      if (!producer || !seen.insert(producer).second || isEarly(producer))
         continue;
       if (llvm::is_contained(others, producer))
         return true;

@@ -80,7 +80,7 @@ public:
 private:
   void addNode(unsigned index);
   void addRead(unsigned index, const TensorRead &read);
-  bool isLast(unsigned node) const;
+  SmallVector<unsigned> findLast() const;
   bool isKeptLater(unsigned node, unsigned value, unsigned dim) const;
   void addView(unsigned value);
   bool needOne(unsigned a, unsigned b) const;
@@ -108,6 +108,8 @@ private:
   const ComputeGraph &graph;
   ArrayRef<unsigned> nodes;
   ArrayRef<unsigned> stored;
+  /// See `findLast`.
+  SmallVector<unsigned> last;
   DimUnion classes;
   /// First slot of each node's loops, and of each tensor's dimensions.
   SmallVector<unsigned> loopSlots;
@@ -142,14 +144,19 @@ unsigned IterationDimsBuilder::getValueSlots(unsigned value) {
   return it->second;
 }
 
-/// True when contraction `node` needs another one.
-bool IterationDimsBuilder::isLast(unsigned node) const {
-  return graph.getNode(node).kind == NodeKind::Contraction &&
-         llvm::any_of(nodes, [&](unsigned other) {
-           const GraphNode &first = graph.getNode(other);
-           return other < node && first.kind == NodeKind::Contraction &&
-                  needsAny(graph.getNode(node).op, first.op);
-         });
+/// The contractions that need another one.
+SmallVector<unsigned> IterationDimsBuilder::findLast() const {
+  SmallVector<unsigned> found;
+  SmallVector<Operation *> earlier;
+  for (unsigned node : nodes) {
+    const GraphNode &info = graph.getNode(node);
+    if (info.kind != NodeKind::Contraction)
+      continue;
+    if (!earlier.empty() && needsAny(info.op, earlier))
+      found.push_back(node);
+    earlier.push_back(info.op);
+  }
+  return found;
 }
 
 /// True when dimension `dim` of `value`, which contraction `node` contracts, is
@@ -158,16 +165,15 @@ bool IterationDimsBuilder::isLast(unsigned node) const {
 /// all there for each element of that result.
 bool IterationDimsBuilder::isKeptLater(unsigned node, unsigned value,
                                        unsigned dim) const {
-  return llvm::any_of(nodes, [&](unsigned later) {
+  return llvm::any_of(last, [&](unsigned later) {
     const GraphNode &info = graph.getNode(later);
-    if (later <= node || !isLast(later))
-      return false;
-    return llvm::any_of(info.reads, [&](const TensorRead &read) {
-      if (read.value != value)
-        return false;
-      auto loop = dyn_cast<AffineDimExpr>(read.coords[dim]);
-      return loop && !info.reduced[loop.getPosition()];
-    });
+    return later > node &&
+           llvm::any_of(info.reads, [&](const TensorRead &read) {
+             if (read.value != value)
+               return false;
+             auto loop = dyn_cast<AffineDimExpr>(read.coords[dim]);
+             return loop && !info.reduced[loop.getPosition()];
+           });
   });
 }
 
@@ -453,6 +459,7 @@ void IterationDimsBuilder::numberTensors() {
 }
 
 IterationDims IterationDimsBuilder::build() {
+  last = findLast();
   for (unsigned index = 0; index < nodes.size(); ++index)
     addNode(index);
   llvm::for_each(stored, [&](unsigned value) { addView(value); });

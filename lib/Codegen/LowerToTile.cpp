@@ -14,6 +14,7 @@
 #include "TileEmitter.h"
 #include "fusion/Analysis/CostModel.h"
 #include "fusion/Analysis/ModuleTarget.h"
+#include "fusion/Analysis/OpKeys.h"
 #include "fusion/Codegen/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -180,10 +181,17 @@ public:
       if (isa<tile::ProgramOp>(func))
         continue;
       SymbolicShapes shapes(func);
+      OpKeyMemory<FailureOr<FlatSymbolRefAttr>> known;
       WalkResult walk = func->walk([&](KernelOp kernel) {
-        return succeeded(lower(kernel, shapes, symbols))
-                   ? WalkResult::advance()
-                   : WalkResult::interrupt();
+        auto lowerOwn = [&] { return lower(kernel, shapes, symbols); };
+        // Kernels that are alike run one program.
+        std::optional<OpKey> key = getKernelKey(kernel);
+        FailureOr<FlatSymbolRefAttr> program =
+            key ? known.get(std::move(*key), lowerOwn) : lowerOwn();
+        if (failed(program))
+          return WalkResult::interrupt();
+        kernel->setAttr("program", *program);
+        return WalkResult::advance();
       });
       if (walk.wasInterrupted())
         return signalPassFailure();
@@ -191,8 +199,9 @@ public:
   }
 
 private:
-  LogicalResult lower(KernelOp kernel, SymbolicShapes &shapes,
-                      SymbolTable &symbols) {
+  /// The program of `kernel`, which is in `symbols` from then on.
+  FailureOr<FlatSymbolRefAttr> lower(KernelOp kernel, SymbolicShapes &shapes,
+                                     SymbolTable &symbols) {
     ScheduleAttr schedule = kernel.getScheduleAttr();
     if (!schedule)
       return kernel.emitError("FUS-3100: kernel has no schedule; run the "
@@ -224,8 +233,7 @@ private:
     if (std::optional<int64_t> blocks = getResidentBlocks(
             kernel, emitter.getGridSize(), program->getTogether().value_or(1)))
       program->setResident(*blocks);
-    kernel->setAttr("program", FlatSymbolRefAttr::get(name));
-    return success();
+    return FlatSymbolRefAttr::get(name);
   }
 };
 } // namespace

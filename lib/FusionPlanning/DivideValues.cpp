@@ -13,6 +13,7 @@
 
 #include "fusion/FusionPlanning/DivideValues.h"
 
+#include "Neighbourhood.h"
 #include "ProductResults.h"
 #include "ValueDivision.h"
 #include "fusion/Analysis/Contraction.h"
@@ -160,15 +161,6 @@ private:
   double largeBytes = 0;
 };
 } // namespace
-
-/// A copy of `func` that is planned as it is.
-static OwningOpRef<Operation *> cloneForPlanning(FunctionOpInterface func,
-                                                 IRMapping &mapping) {
-  OwningOpRef<Operation *> copy = func->clone(mapping);
-  if (allowsTF32(func))
-    copy.get()->setAttr(kTF32AttrName, UnitAttr::get(func->getContext()));
-  return copy;
-}
 
 FailureOr<ValueDivider::Outcome>
 ValueDivider::tryDivision(const ValueDivision &division) const {

@@ -16,6 +16,7 @@
 #include "KernelCollapser.h"
 #include "fusion/Analysis/IterationSpace.h"
 #include "fusion/Analysis/ModuleTarget.h"
+#include "fusion/Analysis/OpKeys.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/FusionPlanning/Passes.h"
 #include "fusion/Scheduling/LoopSchedule.h"
@@ -152,16 +153,21 @@ public:
       return signalPassFailure();
     for (auto func : getOperation().getOps<FunctionOpInterface>()) {
       SymbolicShapes shapes(func);
+      OpKeyMemory<bool> known;
       func->walk([&](KernelOp kernel) {
         if (kernel.getScheduleAttr())
           return;
-        FailureOr<IterationSpace> space =
-            IterationSpace::get(kernel.getBody(), shapes);
-        if (failed(space))
-          return;
-        KernelBody body = KernelBody::getWhole(space->getGraph());
-        if (body.getProblem() == BodyProblem::None &&
-            !body.has(NodeKind::Contraction) && isFasterFlat(body, *chip) &&
+        auto pays = [&] {
+          FailureOr<IterationSpace> space =
+              IterationSpace::get(kernel.getBody(), shapes);
+          if (failed(space))
+            return false;
+          KernelBody body = KernelBody::getWhole(space->getGraph());
+          return body.getProblem() == BodyProblem::None &&
+                 !body.has(NodeKind::Contraction) && isFasterFlat(body, *chip);
+        };
+        std::optional<OpKey> key = getKernelKey(kernel);
+        if ((key ? known.get(std::move(*key), pays) : pays()) &&
             flattenResults(kernel))
           remarkFlat(kernel);
       });

@@ -180,6 +180,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
   options.graph.representativeSize = representativeSize;
   options.fuse = fuse;
   options.repairs = !opaqueFloats;
+  options.memory = createPlanMemory();
   if (auto limit =
           func->getAttrOfType<IntegerAttr>(FusionDialect::kMaxKernelsAttrName))
     options.maxKernels = limit.getInt();

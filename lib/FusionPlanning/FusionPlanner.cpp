@@ -138,6 +138,10 @@ FusionPlan Planner::plan() {
   return plan;
 }
 
+std::shared_ptr<PlanMemory> mlir::fusion::createPlanMemory() {
+  return std::make_shared<PlanMemory>();
+}
+
 FusionPlan mlir::fusion::planFusion(const ComputeGraph &graph,
                                     const TargetInfo &target,
                                     const PlanOptions &options) {

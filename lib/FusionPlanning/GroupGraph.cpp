@@ -93,13 +93,12 @@ FusionDecision Planner::price(Group &group) {
       shapes.get(group.nodes, group.stored);
   if (!shape)
     return priceAnew(group, graph, target, options);
-  if (auto known = prices.find(*shape); known != prices.end()) {
-    auto &[decision, price] = known->second;
-    static_cast<Price &>(group) = price;
-    return decision;
-  }
-  FusionDecision decision = priceAnew(group, graph, target, options);
-  prices.try_emplace(std::move(*shape), decision, group);
+  auto [decision, price] =
+      memory->prices.get(std::move(*shape), [&]() -> PricedKernel {
+        FusionDecision own = priceAnew(group, graph, target, options);
+        return {own, group};
+      });
+  static_cast<Price &>(group) = price;
   return decision;
 }
 

@@ -12,7 +12,6 @@
 
 #include "GroupShapes.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -25,52 +24,20 @@ static bool isDynamic(Type type) {
   return shaped && !shaped.hasStaticShape();
 }
 
-/// What `op` reads: its operands, then what its regions take from outside.
-static SmallVector<Value> getReads(Operation *op) {
-  SmallVector<Value> reads(op->getOperands());
+const GroupShapes::OpFacts &GroupShapes::getFacts(Operation *op) {
+  std::unique_ptr<OpFacts> &facts = known[op];
+  if (facts)
+    return *facts;
+  facts = std::make_unique<OpFacts>();
+  if (llvm::none_of(op->getOperandTypes(), isDynamic) &&
+      llvm::none_of(op->getResultTypes(), isDynamic))
+    facts->number =
+        classes.numbers.get(getKey(op), [&]() { return classes.next++; });
+  llvm::append_range(facts->reads, op->getOperands());
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(op->getRegions(), captured);
-  llvm::append_range(reads, captured);
-  return reads;
-}
-
-/// True when `a` and `b` differ in the tensors that they read alone.
-static bool areAlike(Operation *a, Operation *b) {
-  DenseMap<Value, Value> inside;
-  auto check = [&](Value lhs, Value rhs) {
-    if (auto known = inside.find(lhs); known != inside.end())
-      return success(known->second == rhs);
-    if (lhs == rhs)
-      return success();
-    Attribute left, right;
-    if (matchPattern(lhs, m_Constant(&left)) &&
-        matchPattern(rhs, m_Constant(&right)))
-      return success(left == right);
-    return success(isa<RankedTensorType>(lhs.getType()) &&
-                   lhs.getType() == rhs.getType());
-  };
-  auto mark = [&](Value lhs, Value rhs) { inside[lhs] = rhs; };
-  return OperationEquivalence::isEquivalentTo(
-      a, b, check, mark, OperationEquivalence::IgnoreLocations);
-}
-
-std::optional<unsigned> GroupShapes::getClass(Operation *op) {
-  auto [known, isNew] = classes.try_emplace(op);
-  if (!isNew)
-    return known->second;
-  if (llvm::any_of(op->getOperandTypes(), isDynamic) ||
-      llvm::any_of(op->getResultTypes(), isDynamic))
-    return std::nullopt;
-  size_t hash = OperationEquivalence::computeHash(
-      op, OperationEquivalence::ignoreHashValue,
-      OperationEquivalence::ignoreHashValue,
-      OperationEquivalence::IgnoreLocations);
-  auto &alike = this->known[hash];
-  for (auto [other, id] : alike)
-    if (areAlike(other, op))
-      return known->second = id;
-  alike.push_back({op, numClasses});
-  return known->second = numClasses++;
+  llvm::append_range(facts->reads, captured);
+  return *facts;
 }
 
 namespace {
@@ -87,11 +54,11 @@ public:
 
   /// Adds operation `op` and what it reads; false with dynamic sizes.
   bool add(Operation *op) {
-    std::optional<unsigned> id = shapes.getClass(op);
-    if (!id)
+    const OpFacts &facts = shapes.getFacts(op);
+    if (!facts.number)
       return false;
-    shape.push_back(*id);
-    bool isStatic = llvm::all_of(getReads(op), [&](Value v) { return add(v); });
+    shape.push_back(*facts.number);
+    bool isStatic = llvm::all_of(facts.reads, [&](Value v) { return add(v); });
     for (Value result : op->getResults())
       numbers.try_emplace(result, numbers.size());
     return isStatic;
@@ -101,24 +68,28 @@ public:
     auto [number, isNew] = numbers.try_emplace(value, numbers.size());
     Operation *op = value.getDefiningOp();
     if (!isNew || (op && ops.contains(op))) {
-      shape.append({Known, number->second});
+      append({Known, number->second});
       return true;
     }
     // Tensors of their own have the types that their readers' classes say.
     if (!op || isComputeOp(op)) {
-      shape.append({Outside, number->second});
+      append({Outside, number->second});
       return true;
     }
-    std::optional<unsigned> id = shapes.getClass(op);
-    if (!id)
+    const OpFacts &facts = shapes.getFacts(op);
+    if (!facts.number)
       return false;
-    shape.append({Free, *id, cast<OpResult>(value).getResultNumber()});
-    return llvm::all_of(getReads(op), [&](Value v) { return add(v); });
+    append({Free, *facts.number, cast<OpResult>(value).getResultNumber()});
+    return llvm::all_of(facts.reads, [&](Value v) { return add(v); });
   }
 
-  SmallVector<unsigned> shape;
+  Shape shape;
 
 private:
+  void append(std::initializer_list<uintptr_t> numbers) {
+    shape.insert(shape.end(), numbers);
+  }
+
   GroupShapes &shapes;
   llvm::SmallPtrSet<Operation *, 16> ops;
   DenseMap<Value, unsigned> numbers;
@@ -130,9 +101,9 @@ std::optional<GroupShapes::Shape> GroupShapes::get(ArrayRef<unsigned> nodes,
   for (unsigned node : nodes)
     if (!builder.add(graph.getNode(node).op))
       return std::nullopt;
-  builder.shape.push_back(~0u);
+  builder.shape.push_back(~uintptr_t(0));
   for (unsigned value : stored)
     if (!builder.add(graph.getValue(value).ssa))
       return std::nullopt;
-  return Shape(builder.shape.begin(), builder.shape.end());
+  return std::move(builder.shape);
 }

@@ -15,7 +15,10 @@
 #define FUSION_LIB_FUSIONPLANNING_GROUPSHAPES_H
 
 #include "fusion/Analysis/ComputeGraph.h"
+#include "fusion/Analysis/OpKeys.h"
 #include "llvm/ADT/DenseMap.h"
+#include <atomic>
+#include <memory>
 
 namespace mlir::fusion::planning {
 
@@ -24,9 +27,16 @@ namespace mlir::fusion::planning {
 /// tensors of their own, of which the same are stored.
 class GroupShapes {
 public:
-  using Shape = std::vector<unsigned>;
+  using Shape = OpKey;
+  /// Numbers of keys of operations.
+  struct Classes {
+    OpKeyMemory<unsigned> numbers;
+    std::atomic<unsigned> next = 0;
+  };
 
-  explicit GroupShapes(const ComputeGraph &graph) : graph(graph) {}
+  /// Shapes of graphs with the same `classes` can be compared.
+  GroupShapes(const ComputeGraph &graph, Classes &classes)
+      : graph(graph), classes(classes) {}
 
   /// The shape of `nodes`, ascending, that store `stored`; nothing where a size
   /// is dynamic: those of two tensors may be one, or not.
@@ -35,15 +45,17 @@ public:
 private:
   class Builder;
 
-  /// Operations are of one class if they differ in their operands alone, and
-  /// these are tensors of the same types; nothing with dynamic sizes.
-  std::optional<unsigned> getClass(Operation *op);
+  struct OpFacts {
+    /// The number of the operation's key; nothing with dynamic sizes.
+    std::optional<unsigned> number;
+    /// Its operands, then what its regions take from outside.
+    SmallVector<Value> reads;
+  };
+  const OpFacts &getFacts(Operation *op);
 
   const ComputeGraph &graph;
-  DenseMap<Operation *, std::optional<unsigned>> classes;
-  /// One of each class, by its hash.
-  DenseMap<size_t, SmallVector<std::pair<Operation *, unsigned>, 1>> known;
-  unsigned numClasses = 0;
+  Classes &classes;
+  llvm::DenseMap<Operation *, std::unique_ptr<OpFacts>> known;
 };
 
 } // namespace mlir::fusion::planning

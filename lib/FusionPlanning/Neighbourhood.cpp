@@ -133,3 +133,11 @@ Neighbourhood mlir::fusion::copyNeighbourhood(Operation *center,
   near.center = mapping.lookup(center);
   return near;
 }
+
+OwningOpRef<Operation *>
+mlir::fusion::cloneForPlanning(FunctionOpInterface func, IRMapping &mapping) {
+  OwningOpRef<Operation *> copy = func->clone(mapping);
+  if (allowsTF32(func))
+    copy.get()->setAttr(kTF32AttrName, UnitAttr::get(func->getContext()));
+  return copy;
+}

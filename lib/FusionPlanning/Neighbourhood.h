@@ -39,6 +39,10 @@ struct Neighbourhood {
 /// from further away is an argument, what goes there a result.
 Neighbourhood copyNeighbourhood(Operation *center, unsigned mostOps);
 
+/// A copy of `func` that is planned as it is.
+OwningOpRef<Operation *> cloneForPlanning(FunctionOpInterface func,
+                                          IRMapping &mapping);
+
 } // namespace mlir::fusion
 
 #endif // FUSION_LIB_FUSIONPLANNING_NEIGHBOURHOOD_H

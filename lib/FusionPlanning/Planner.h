@@ -14,7 +14,7 @@
 #ifndef FUSION_LIB_FUSIONPLANNING_PLANNER_H
 #define FUSION_LIB_FUSIONPLANNING_PLANNER_H
 
-#include "GroupShapes.h"
+#include "PlanMemory.h"
 #include "fusion/FusionPlanning/FusionPlanner.h"
 #include "llvm/ADT/SetVector.h"
 #include <map>
@@ -24,13 +24,6 @@ namespace mlir::fusion::planning {
 
 /// The forms of a candidate.
 enum class Form { IntoConsumer, IntoAllConsumers, Siblings, Meeting, Walk };
-
-/// What a kernel takes.
-struct Price {
-  KernelEstimate estimate;
-  double bytes = 0;
-  bool recomputes = false;
-};
 
 /// A kernel of the plan as it stands.
 struct Group : Price {
@@ -103,7 +96,9 @@ class Planner {
 public:
   Planner(const ComputeGraph &graph, const TargetInfo &target,
           const PlanOptions &options)
-      : graph(graph), target(target), options(options), shapes(graph) {}
+      : graph(graph), target(target), options(options),
+        memory(options.memory ? options.memory : createPlanMemory()),
+        shapes(graph, memory->classes) {}
 
   FusionPlan plan();
 
@@ -177,8 +172,8 @@ private:
   const ComputeGraph &graph;
   const TargetInfo &target;
   PlanOptions options;
-  GroupShapes shapes;
-  std::map<GroupShapes::Shape, std::pair<FusionDecision, Price>> prices;
+  std::shared_ptr<PlanMemory> memory;
+  mutable GroupShapes shapes;
   std::vector<Group> groups;
   /// Of each alive group a number larger than those of the groups it reads, as
   /// Pearce and Kelly keep it: A Dynamic Topological Sort Algorithm for

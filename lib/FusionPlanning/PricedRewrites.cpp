@@ -14,6 +14,9 @@
 #include "fusion/FusionPlanning/PricedRewrites.h"
 
 #include "Neighbourhood.h"
+#include "fusion/Analysis/OpKeys.h"
+#include "mlir/IR/Threading.h"
+#include "llvm/Support/ThreadPool.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -39,16 +42,101 @@ static constexpr unsigned kMostOps = 64;
 /// costs a plan.
 static constexpr unsigned kMaxRefused = 16;
 
-bool RewriteDriver::decide(const PricedRewrite &rewrite,
-                           const RewriteMatch &match, LedgerEntry &entry) {
-  entry.producer = match.producer;
-  entry.consumer = match.consumer;
-  entry.reason = match.forbidden.value_or(ReasonCode::NotProfitable);
+/// What tells the surroundings of a match from others.
+static OpKey getKeyOf(Neighbourhood &near) {
+  OpKey key = getKey(near.func);
+  Block &block = near.func.getFunctionBody().front();
+  key.push_back(std::distance(block.begin(), Block::iterator(near.center)));
+  return key;
+}
+
+/// The decisions of one run of a rewrite.
+class RewriteDriver::Decisions {
+public:
+  Decisions(RewriteDriver &driver, const PricedRewrite &rewrite)
+      : driver(driver), rewrite(rewrite) {}
+
+  /// The decision on `matches[number]`.
+  Decision get(ArrayRef<RewriteMatch> matches, size_t number);
+
+private:
+  /// Surroundings that nothing is known of, by their keys.
+  using Open = std::vector<std::pair<OpKey, Neighbourhood>>;
+
+  void add(const RewriteMatch &match, Open &open) const;
+  void addLater(ArrayRef<RewriteMatch> matches, size_t number,
+                Open &open) const;
+
+  RewriteDriver &driver;
+  const PricedRewrite &rewrite;
+  OpKeyMemory<Decision> known;
+  /// Whether the last match was accepted.
+  std::optional<bool> last;
+};
+
+void RewriteDriver::Decisions::add(const RewriteMatch &match,
+                                   Open &open) const {
   if (match.forbidden)
-    return rewrite.showsRefused;
+    return;
+  Neighbourhood near = copyNeighbourhood(match.center, kMostOps);
+  OpKey key = getKeyOf(near);
+  bool isOpen = llvm::any_of(open, [&](auto &one) { return one.first == key; });
+  if (!isOpen && !known.find(key))
+    open.emplace_back(std::move(key), std::move(near));
+}
+
+/// Adds what lies around the matches behind `matches[number]`, as it will be if
+/// the decision on each is the last one: as many as there are threads for.
+void RewriteDriver::Decisions::addLater(ArrayRef<RewriteMatch> matches,
+                                        size_t number, Open &open) const {
+  MLIRContext *context = driver.func.getContext();
+  if (!last || !context->isMultithreadingEnabled())
+    return;
+  size_t most = context->getThreadPool().getMaxConcurrency();
+  if (!*last) {
+    for (const RewriteMatch &later : matches.drop_front(number + 1))
+      if (open.size() < most)
+        add(later, open);
+    return;
+  }
+  IRMapping mapping;
+  OwningOpRef<Operation *> owner = cloneForPlanning(driver.func, mapping);
+  auto copy = cast<FunctionOpInterface>(owner.get());
+  std::vector<RewriteMatch> rest = rewrite.find(copy);
+  while (open.size() < most && number < rest.size() &&
+         !rest[number].forbidden) {
+    rest[number].apply();
+    rest = rewrite.find(copy);
+    if (number < rest.size())
+      add(rest[number], open);
+  }
+}
+
+RewriteDriver::Decision
+RewriteDriver::Decisions::get(ArrayRef<RewriteMatch> matches, size_t number) {
+  Neighbourhood near = copyNeighbourhood(matches[number].center, kMostOps);
+  OpKey key = getKeyOf(near);
+  if (!known.find(key)) {
+    Open open;
+    open.emplace_back(key, std::move(near));
+    addLater(matches, number, open);
+    parallelForEach(driver.func.getContext(), open, [&](auto &one) {
+      known.get(one.first,
+                [&] { return driver.decideNear(rewrite, one.second); });
+    });
+  }
+  Decision decision = *known.find(key);
+  last = decision.entry.accepted;
+  return decision;
+}
+
+RewriteDriver::Decision RewriteDriver::decideNear(const PricedRewrite &rewrite,
+                                                  Neighbourhood &near) const {
+  Decision decision;
+  decision.entry.reason = ReasonCode::NotProfitable;
+  decision.isShown = rewrite.showsRefused;
   PlanOptions nearOptions = options;
   nearOptions.maxKernels = std::nullopt;
-  Neighbourhood near = copyNeighbourhood(match.center, kMostOps);
   FailureOr<FusionPlan> before = planFusion(near.func, target, nearOptions);
   std::vector<RewriteMatch> matches = rewrite.find(near.func);
   auto copy = llvm::find_if(matches, [&](const RewriteMatch &candidate) {
@@ -56,33 +144,44 @@ bool RewriteDriver::decide(const PricedRewrite &rewrite,
   });
   // What it needs may reach further than what was copied.
   if (failed(before) || copy == matches.end())
-    return rewrite.showsRefused;
+    return decision;
   Operation *made = copy->apply();
   FailureOr<ComputeGraph> graph = ComputeGraph::build(
       near.func.getFunctionBody().front(), nearOptions.graph);
   if (failed(graph))
-    return rewrite.showsRefused;
+    return decision;
   FusionPlan after = planFusion(*graph, target, nearOptions);
+  LedgerEntry &entry = decision.entry;
   compareRewrite(*before, after, nearOptions, entry);
   bool isServed = rewrite.isServed(made, *graph, after);
   entry.accepted &=
       isServed && entry.timeAfterUs < rewrite.mostTime * entry.timeBeforeUs;
   if (entry.accepted)
     entry.reason = rewrite.reason;
-  return entry.accepted || (rewrite.showsRefused && isServed) ||
-         rewrite.showsUnserved;
+  decision.isShown = entry.accepted || (rewrite.showsRefused && isServed) ||
+                     rewrite.showsUnserved;
+  return decision;
 }
 
 void RewriteDriver::run(const PricedRewrite &rewrite) {
   unsigned refused = 0;
+  Decisions decisions(*this, rewrite);
   std::vector<RewriteMatch> matches = rewrite.find(func);
   while (refused < kMaxRefused && refused < matches.size()) {
     const RewriteMatch &match = matches[refused];
-    LedgerEntry entry;
-    bool isShown = decide(rewrite, match, entry);
+    Decision decision;
+    if (match.forbidden)
+      decision = {LedgerEntry(), rewrite.showsRefused};
+    else
+      decision = decisions.get(matches, refused);
+    LedgerEntry &entry = decision.entry;
+    entry.producer = match.producer;
+    entry.consumer = match.consumer;
+    if (match.forbidden)
+      entry.reason = *match.forbidden;
     Operation *made = entry.accepted ? match.apply() : nullptr;
     Operation *shown = match.shown ? match.shown : made;
-    if (isShown)
+    if (decision.isShown)
       entries.emplace_back(shown ? shown : match.center, entry);
     if (entry.accepted)
       matches = rewrite.find(func);

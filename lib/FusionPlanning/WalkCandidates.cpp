@@ -67,6 +67,47 @@ static SmallVector<unsigned> getBetween(unsigned first, unsigned last,
   return isWhole && after.contains(last) ? both : SmallVector<unsigned>();
 }
 
+/// Those of the values `stored` that a walk of `nodes` has of each step and
+/// does not leave in memory.
+static SmallVector<unsigned> findStepValues(const ComputeGraph &graph,
+                                            ArrayRef<unsigned> nodes,
+                                            ArrayRef<unsigned> stored) {
+  KernelBody body = KernelBody::get(graph, nodes, stored);
+  if (body.getProblem() != BodyProblem::None || !hasCascade(body))
+    return {};
+  CascadeBody cascade = analyzeCascade(body);
+  // What only kernels read they make again, or read from memory where no walk
+  // has it.
+  if (cascade.problem != CascadeProblem::StoredSteps && !cascade.storesSteps)
+    return {};
+  SmallVector<unsigned> left;
+  for (const BodyOutput &output : body.getOutputs())
+    if ((output.mask & cascade.reduced) &&
+        !isLeftBySteps(body, output, cascade))
+      left.push_back(output.value);
+  return left;
+}
+
+/// The same; walks that are alike are analysed once.
+static SmallVector<unsigned> getStepValues(PlanMemory &memory,
+                                           GroupShapes &shapes,
+                                           const ComputeGraph &graph,
+                                           ArrayRef<unsigned> nodes,
+                                           ArrayRef<unsigned> stored) {
+  std::optional<GroupShapes::Shape> shape = shapes.get(nodes, stored);
+  if (!shape)
+    return findStepValues(graph, nodes, stored);
+  using Places = SmallVector<unsigned, 1>;
+  Places places = memory.stepValues.get(std::move(*shape), [&] {
+    Places own;
+    for (unsigned value : findStepValues(graph, nodes, stored))
+      own.push_back(llvm::find(stored, value) - stored.begin());
+    return own;
+  });
+  return llvm::map_to_vector(places,
+                             [&](unsigned place) { return stored[place]; });
+}
+
 SmallVector<unsigned> Planner::getWalk(unsigned first, unsigned last) const {
   SmallVector<unsigned> members = getBetween(first, last, groups, ranks);
   // What is only needed after the walk, a sum of exponentials, is no part of
@@ -76,21 +117,12 @@ SmallVector<unsigned> Planner::getWalk(unsigned first, unsigned last) const {
     for (unsigned member : members)
       llvm::append_range(nodes, groups[member].nodes);
     llvm::sort(nodes);
-    KernelBody body = KernelBody::get(graph, nodes, getStored(nodes, members));
-    if (body.getProblem() != BodyProblem::None || !hasCascade(body))
-      return members;
-    CascadeBody cascade = analyzeCascade(body);
-    // What only kernels read they make again, or read from memory where no walk
-    // has it.
-    if (cascade.problem != CascadeProblem::StoredSteps && !cascade.storesSteps)
-      return members;
     size_t before = members.size();
-    for (const BodyOutput &output : body.getOutputs())
-      if ((output.mask & cascade.reduced) &&
-          !isLeftBySteps(body, output, cascade))
-        for (unsigned reader : memoryReaders[output.value])
-          if (!llvm::is_contained(members, reader))
-            members.push_back(reader);
+    for (unsigned value : getStepValues(*memory, shapes, graph, nodes,
+                                        getStored(nodes, members)))
+      for (unsigned reader : memoryReaders[value])
+        if (!llvm::is_contained(members, reader))
+          members.push_back(reader);
     if (members.size() == before)
       return members;
     llvm::sort(members);

@@ -20,6 +20,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Threading.h"
 #include "llvm/Support/Path.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -169,7 +170,13 @@ LogicalResult fusion::assemblePackage(fusionpkg::PackageModel &model,
 
   std::vector<PTXResourceInfo> infos(model.modules.size());
   std::vector<std::string> errors(model.modules.size());
-  parallelFor(module.getContext(), 0, infos.size(), [&](size_t i) {
+  // The longest first: one that begins last would be waited for alone.
+  std::vector<size_t> order(infos.size());
+  std::iota(order.begin(), order.end(), 0);
+  llvm::stable_sort(order, [&](size_t a, size_t b) {
+    return model.modules[a].ptx.size() > model.modules[b].ptx.size();
+  });
+  parallelForEach(module.getContext(), order, [&](size_t i) {
     llvm::Expected<std::optional<PTXResourceInfo>> info =
         readPTXResources(model.modules[i].ptx, options);
     if (!info)

@@ -12,6 +12,7 @@
 
 #include "ContractionSchedule.h"
 #include "fusion/Analysis/ModuleTarget.h"
+#include "fusion/Analysis/OpKeys.h"
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Scheduling/Passes.h"
 #include "fusion/Scheduling/SelectSchedule.h"
@@ -93,34 +94,59 @@ public:
     limits.typicalExtent = std::max<int64_t>(representativeSize, 2);
     for (auto func : getOperation().getOps<FunctionOpInterface>()) {
       SymbolicShapes shapes(func);
+      OpKeyMemory<FailureOr<Selection>> known;
       WalkResult walk = func->walk([&](KernelOp kernel) {
         if (kernel.getScheduleAttr())
           return WalkResult::advance();
-        FailureOr<IterationSpace> space = IterationSpace::get(
-            kernel.getBody(), shapes, {limits.typicalExtent});
-        if (failed(space)) {
-          kernel.emitError("FUS-3101: a size of the kernel depends on data");
+        auto selectOwn = [&] { return select(kernel, shapes, limits); };
+        // Kernels that are alike have one schedule; but each scan is remarked.
+        std::optional<OpKey> key;
+        if (kernel.getBlock().getOps<ScanOp>().empty())
+          key = getKernelKey(kernel);
+        FailureOr<Selection> selection =
+            key ? known.get(std::move(*key), selectOwn) : selectOwn();
+        if (failed(selection))
           return WalkResult::interrupt();
-        }
-        FailureOr<std::vector<RankedSchedule>> schedules =
-            getSchedules(kernel, *space, limits);
-        if (failed(schedules))
-          return WalkResult::interrupt();
-        size_t number = std::min<size_t>(candidate, schedules->size() - 1);
-        auto &[schedule, priced] = (*schedules)[number];
-        kernel.setScheduleAttr(schedule);
+        kernel.setScheduleAttr(selection->schedule);
+        if (selection->predicted)
+          kernel.setEstimateAttr(selection->predicted);
         remarkSequentialScans(func, kernel);
-        if (priced)
-          remarkLimitedWalk(func, kernel, schedule, *priced);
-        if (EstimateAttr estimate = kernel.getEstimateAttr(); estimate)
-          kernel.setEstimateAttr(
-              priced ? predictFor(estimate, *priced)
-                     : predictFor(estimate, kernel, *space, schedule, limits));
+        if (selection->priced)
+          remarkLimitedWalk(func, kernel, selection->schedule,
+                            *selection->priced);
         return WalkResult::advance();
       });
       if (walk.wasInterrupted())
         return signalPassFailure();
     }
+  }
+
+private:
+  struct Selection {
+    ScheduleAttr schedule;
+    std::optional<KernelEstimate> priced;
+    /// What the kernel's own estimate becomes; null where it has none.
+    EstimateAttr predicted;
+  };
+
+  FailureOr<Selection> select(KernelOp kernel, SymbolicShapes &shapes,
+                              const ScheduleLimits &limits) {
+    FailureOr<IterationSpace> space =
+        IterationSpace::get(kernel.getBody(), shapes, {limits.typicalExtent});
+    if (failed(space))
+      return kernel.emitError("FUS-3101: a size of the kernel depends on data");
+    FailureOr<std::vector<RankedSchedule>> schedules =
+        getSchedules(kernel, *space, limits);
+    if (failed(schedules))
+      return failure();
+    size_t number = std::min<size_t>(candidate, schedules->size() - 1);
+    auto &[schedule, priced] = (*schedules)[number];
+    EstimateAttr estimate = kernel.getEstimateAttr();
+    if (estimate)
+      estimate = priced
+                     ? predictFor(estimate, *priced)
+                     : predictFor(estimate, kernel, *space, schedule, limits);
+    return Selection{schedule, std::move(priced), estimate};
   }
 };
 } // namespace

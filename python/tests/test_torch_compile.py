@@ -7,6 +7,7 @@ import os
 import pathlib
 import sys
 import tempfile
+import threading
 import unittest
 import unittest.mock
 
@@ -432,6 +433,69 @@ class RefusalsTest(CompileTest):
         with self.refuse(lambda text: True) as compiler:
             self.check_same(function, torch.randn(3, 4), atol=1e-5)
             self.assertLess(compiler.call_count, 40)
+
+
+class ColdTest(CompileTest):
+    """What a first call does once, or at once."""
+
+    def test_operations_that_are_alike_are_traced_once(self):
+        def function(x, y):
+            for _ in range(40):
+                x = (x * y).sin() + x
+            return x
+        with unittest.mock.patch.object(
+                torch.fx.Interpreter, "call_function", autospec=True,
+                side_effect=torch.fx.Interpreter.call_function) as traced:
+            self.check_same(function, *torch.randn(2, 3, 4), atol=1e-5)
+        self.assertEqual(self.fallbacks(), set())
+        # AOTAutograd's interpreter calls it for each of the 120.
+        parts = [call for call in traced.call_args_list
+                 if type(call.args[0]).__module__ == "fusion_compiler.torch."
+                 "parts"]
+        self.assertEqual(len(parts), 3)
+
+    def test_operations_that_are_nearly_alike(self):
+        def function(x, y):
+            return (x * x, x * y, y * x, 1 / (x * 0.0), 1 / (x * -0.0),
+                    x.sum(1), x.sum(1, True), x.reshape(16), x.t().reshape(16),
+                    x.t() * 2, x.int() + 1, x + 1, (x + 1).double() * 2,
+                    y.chunk(2), y.t().chunk(2))
+        x, y = torch.rand(2, 4, 4) + 1
+
+        def flat(x, y):
+            *rest, a, b = function(x, y)
+            return (*rest, *(one + 0 for one in a), *(one + 0 for one in b))
+        self.check_same(flat, x, y)
+        self.assertEqual(self.fallbacks(), set())
+
+    def test_a_graph_that_is_supported_is_one_part(self):
+        def function(x, y):
+            return x.sin(), y.cos()
+        with unittest.mock.patch(
+                "fusion_compiler.torch.partition.CapabilityBasedPartitioner",
+                side_effect=AssertionError("searched")):
+            self.check_same(function, *torch.randn(2, 3, 4))
+        self.assertEqual(len(fusion_torch.report()[0].parts), 1)
+
+    def test_parts_are_compiled_at_once(self):
+        from fusion_compiler import compiler
+        both = threading.Barrier(2, timeout=120)
+        take = compiler.compile
+
+        def meet(*args, **options):
+            both.wait()
+            return take(*args, **options)
+        with unittest.mock.patch("fusion_compiler.compiler.compile",
+                                 side_effect=meet):
+            self.check_same(lambda x: x.sin().sort(-1)[0].cos(),
+                            torch.randn(3, 4))
+        self.assertEqual(self.fallbacks(), {"aten.sort.default"})
+        self.assertEqual(len(fusion_torch.report()[0].parts), 2)
+
+    def test_garbage_is_collected_again(self):
+        import gc
+        self.check_same(lambda x: x.sin(), torch.randn(3))
+        self.assertTrue(gc.isenabled())
 
 
 class CacheTest(CompileTest):

@@ -18,10 +18,16 @@
 #include "fusion/FusionPlanning/FusionLegality.h"
 #include "fusion/FusionPlanning/Ledger.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include <memory>
 #include <optional>
 #include <vector>
 
 namespace mlir::fusion {
+
+/// Prices of kernels, for plans of one target with the same `graph` and
+/// `limits`.
+class PlanMemory;
+std::shared_ptr<PlanMemory> createPlanMemory();
 
 struct PlanOptions {
   GraphOptions graph;
@@ -41,6 +47,8 @@ struct PlanOptions {
   bool fuse = true;
   /// At most so many kernels, or an error; from `fusion.max_kernels`.
   std::optional<int64_t> maxKernels;
+  /// What earlier plans found out; null: a plan begins with nothing.
+  std::shared_ptr<PlanMemory> memory;
 };
 
 /// One kernel of a plan.

@@ -23,6 +23,8 @@
 
 namespace mlir::fusion {
 
+struct Neighbourhood;
+
 /// A place where a rewrite applies.
 struct RewriteMatch {
   /// What the parts compute, for the ledger.
@@ -80,10 +82,17 @@ public:
   RewriteEntries &getEntries() { return entries; }
 
 private:
-  /// Decides on `match` of `rewrite`; fills `entry`. True when the entry is to
-  /// be shown.
-  bool decide(const PricedRewrite &rewrite, const RewriteMatch &match,
-              LedgerEntry &entry);
+  /// What became of a match.
+  struct Decision {
+    LedgerEntry entry;
+    /// The entry is to be shown.
+    bool isShown = false;
+  };
+  /// By what lies around matches: layers of a network are alike.
+  class Decisions;
+
+  /// Decides by plans of a match's surroundings.
+  Decision decideNear(const PricedRewrite &rewrite, Neighbourhood &near) const;
 
   FunctionOpInterface func;
   const TargetInfo &target;

@@ -3,8 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The backend of torch.compile: AOTAutograd around packages."""
 
+import concurrent.futures
+import contextlib
 import dataclasses
 import functools
+import gc
 import logging
 import typing
 
@@ -106,6 +109,10 @@ def _device(module):
                 devices[0] if devices else torch.device("cpu"))
 
 
+# Parts that are compiled at once, each by as many threads as the machine has.
+_AT_ONCE = 4
+
+
 class _Maker:
     """Makes parts, and remembers them while a graph is split again."""
 
@@ -113,18 +120,23 @@ class _Maker:
         self.device, self.options = device, options
         self.taken_apart = taken_apart
         self.imported, self.parts = {}, {}
+        # Of the modules that were asked about.
+        self.texts = {}
         # Of the last part that could not be brought in.
         self.error = None
 
     def _key(self, module):
         """What tells the parts of one graph from each other."""
-        values = [node.meta["val"]
-                  for node in module.graph.find_nodes(op="placeholder")]
+        if module not in self.texts:
+            values = [node.meta["val"]
+                      for node in module.graph.find_nodes(op="placeholder")]
+            self.texts[module] = str(module.graph), str([
+                (value.dtype, value.shape, value.stride())
+                if isinstance(value, torch.Tensor) else value
+                for value in values])
         apart = [name for name in _operations(module)
                  if name in self.taken_apart]
-        return str(module.graph), str(apart), str([
-            (value.dtype, value.shape, value.stride())
-            if isinstance(value, torch.Tensor) else value for value in values])
+        return *self.texts[module], str(apart)
 
     def bring_in(self, module):
         """The Imported of a part."""
@@ -146,6 +158,13 @@ class _Maker:
             return False
         return True
 
+    def begin(self, modules):
+        """Compiles what was brought in, several at once: each is a process of
+        the compiler."""
+        with concurrent.futures.ThreadPoolExecutor(_AT_ONCE) as pool:
+            for key in {self._key(module) for module in modules}:
+                self.imported[key].begin(pool)
+
     def compile(self, module):
         """The Part of one that was brought in."""
         key = self._key(module)
@@ -154,6 +173,20 @@ class _Maker:
         return self.parts[key]
 
 
+@contextlib.contextmanager
+def _no_collection():
+    """Python's garbage collector looks at all of PyTorch's modules when so many
+    objects are new as a graph has nodes; graphs are no garbage yet."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@_no_collection()
 def compile_graph(module, inputs, kind="inference", options=Options(),
                   recorder=None):
     """A callable for a graph of AOTAutograd, and a GraphReport of it. It takes
@@ -205,8 +238,8 @@ def _compile_parts(fused, names, graph, refusals, maker):
     refuses more.
     """
     modules = {name: getattr(fused, name) for name in names}
-    for make, made in ((maker.bring_in, maker.imported),
-                       (maker.compile, maker.parts)):
+
+    def make_all(make):
         parts = {}
         for name, module in modules.items():
             try:
@@ -214,9 +247,12 @@ def _compile_parts(fused, names, graph, refusals, maker):
             except Exception as error:  # It must not end the user's program.
                 LOG.info("%s: %s", name, error)
                 _refuse(module, graph, error, refusals, maker)
-        if len(parts) < len(names):
-            return None
-    return parts
+        return parts if len(parts) == len(names) else None
+
+    if make_all(maker.bring_in) is None:
+        return None
+    maker.begin(modules.values())
+    return make_all(maker.compile)
 
 
 def _refuse(module, graph, error, refusals, maker):

@@ -15,6 +15,7 @@ import torch
 from torch.fx.passes.infra.partitioner import (CapabilityBasedPartitioner,
                                                Partition)
 from torch.fx.passes.operator_support import OperatorSupportBase
+from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from fusion_compiler import tensors
 from fusion_compiler.importing import decompositions, fx
@@ -213,28 +214,42 @@ def computes(node):
 def split(module, refusals):
     """(the module with its parts as submodules `fused_N`, their names).
 
-    `module` itself stays as it is. Parts that only look at memory in another
+    Their graphs are what counts: none has its code made anew. `module` itself
+    stays as it is. Parts that only look at memory in another
     way are left to PyTorch.
     """
     # A copy, whose nodes have the names of the original's.
     module = torch.fx.GraphModule(module, copy_graph(module.graph))
-    partitioner = CapabilityBasedPartitioner(
-        module, _Support(refusals), allows_single_node_partition=True)
-    partitions = [piece for one in partitioner.propose_partitions()
+    partitions = [piece for one in _propose(module, refusals)
                   for piece in _pieces(one, module.graph, refusals.cuts)]
     for one in partitions:
         _trim(one)
     partitions = [one for one in partitions
                   if any(computes(node) for node in one.nodes)]
-    fused = partitioner.fuse_partitions(partitions, prefix="fused_")
+    fused = fuse_by_partitions(module, [one.nodes for one in partitions],
+                               prefix="fused_")
     names = [node.target for node in fused.graph.nodes
              if node.op == "call_module"
              and str(node.target).startswith("fused_")]
     for name in names:
         _return_views_outside(fused, name)
     fused.graph.eliminate_dead_code()
-    fused.recompile()
     return fused, names
+
+
+def _propose(module, refusals):
+    """The largest partitions without what is refused."""
+    taken, others = [], []
+    for node in module.graph.nodes:
+        (others if refusals.reason(node) else taken).append(node)
+    # Nothing leads from a partition out and back in: it is one. PyTorch's
+    # search, which is slow, finds the same.
+    if all(node.op in ("placeholder", "get_attr", "output")
+           for node in others):
+        return [Partition(0, taken)] if taken else []
+    return CapabilityBasedPartitioner(
+        module, _Support(refusals),
+        allows_single_node_partition=True).propose_partitions()
 
 
 def copy_graph(graph):
@@ -336,7 +351,6 @@ def _return_views_outside(module, name):
                   outside, position)
     output.args = (tuple(kept),)
     call.meta["val"] = [node.meta["val"] for node in kept]
-    part.recompile()
 
 
 def _chain(result, placeholders, earlier):

@@ -17,6 +17,7 @@ from fusion_compiler.importing import (decompositions, fx, known_places,
                                        simplify, torch_mlir)
 from fusion_compiler.package import Package
 from fusion_compiler.torch import layout, precision
+from fusion_compiler.torch.repeats import Repeats
 
 
 def _fake_mode(values):
@@ -38,6 +39,7 @@ class _Interpreter(torch.fx.Interpreter):
         super().__init__(module)
         self.sums, self.tables, self.node = sums, {}, None
         self.taken_apart = taken_apart
+        self.repeats = Repeats()
 
     def run_node(self, node):
         self.node = node
@@ -69,7 +71,8 @@ class _Interpreter(torch.fx.Interpreter):
         if target is torch.ops.aten.view.default:
             target = torch.ops.aten.reshape.default
         target = self.taken_apart.get(fx.name_of(self.node), target)
-        return super().call_function(target, args, kwargs)
+        return self.repeats.run(super().call_function, target, args, kwargs,
+                                self.node.meta["stack_trace"])
 
 
 def _check_kind(result, value, node):
@@ -203,16 +206,27 @@ class Imported:
         self.data = cache.find(self.key)
         self.linalg = None if self.data else fx.to_linalg(program, rounded)
         self.seconds = time.perf_counter() - start
+        self.begun = None
+
+    def begin(self, pool):
+        """Has a thread of `pool` do what `compile` gives."""
+        if self.begun is None:
+            self.begun = pool.submit(self._compile)
 
     def compile(self):
         """The Package."""
+        return self.begun.result() if self.begun else self._compile()
+
+    def _compile(self):
         device = _device_name(self.device)
         if self.data is not None:
             return Package(self.data, device)
+        start = time.perf_counter()
         package = compiler.compile(self.linalg, target=self.target,
                                    device=device, file_name="graph",
                                    fast_numerics=self.options.fast_numerics)
         cache.keep(self.key, package.data)
+        self.seconds += time.perf_counter() - start
         return package
 
 
@@ -222,13 +236,13 @@ class Part(torch.nn.Module):
 
     def __init__(self, imported):
         super().__init__()
+        self.package = imported.compile()
         start = time.perf_counter()
         traced = imported.traced
         self.layouts, self.used = traced.inputs, traced.used
         self.num_inputs = len(traced.inputs)
         self.constants = [constant.to(imported.device)
                           for constant in traced.constants]
-        self.package = imported.compile()
         self.cached = imported.data is not None
         self.entry = next(iter(self.package.on(_device_name(imported.device))
                                .entries.values()))

@@ -14,6 +14,7 @@
 #include "fusion/Executable/Package.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/ThreadPool.h"
 #include "gtest/gtest.h"
 
 using namespace mlir;
@@ -25,8 +26,11 @@ namespace {
 /// A program, compiled without ptxas.
 class Compiled {
 public:
-  explicit Compiled(StringRef text, CompileOptions options = {})
+  explicit Compiled(StringRef text, CompileOptions options = {},
+                    llvm::ThreadPoolInterface *pool = nullptr)
       : context(makeRegistry(), MLIRContext::Threading::DISABLED) {
+    if (pool)
+      context.setThreadPool(*pool);
     context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
       errors += diagnostic.str() + "\n";
       return success();
@@ -311,4 +315,37 @@ TEST(CompilerTest, TakesTheTargetOfTheModule) {
   ASSERT_EQ(compiled.errors, "");
   EXPECT_EQ(compiled.model.target, "sm_80");
   EXPECT_NE(compiled.report.ptx.find(".target sm_80"), std::string::npos);
+}
+
+// What later matches of a rewrite will be is guessed, to decide on several at
+// once: here large images are laid out anew, and small ones are not.
+TEST(CompilerTest, ThreadsDoNotChangePackages) {
+  std::string types[] = {"tensor<1x8x4x4xbf16>", "tensor<64x256x56x56xbf16>"};
+  std::string filters[] = {"tensor<8x8x1x1xbf16>", "tensor<256x256x1x1xbf16>"};
+  std::string last[] = {"%small", "%large"}, arguments, body;
+  for (int i = 0; i < 12; ++i) {
+    bool isLarge = i % 5 < 3;
+    std::string number = std::to_string(i), &image = last[isLarge];
+    arguments += ", %w" + number + ": " + filters[isLarge];
+    body += "  %v" + number + " = fusion.conv nchw " + image + ", %w" + number +
+            " : (" + types[isLarge] + ", " + filters[isLarge] + ") -> " +
+            types[isLarge] + "\n";
+    image = "%v" + number;
+  }
+  std::string text = "func.func @main(%small: " + types[0] +
+                     ", %large: " + types[1] + arguments + ") -> (" + types[0] +
+                     ", " + types[1] + ") {\n" + body + "  return " + last[0] +
+                     ", " + last[1] + " : " + types[0] + ", " + types[1] +
+                     "\n}";
+  CompileOptions options;
+  options.target = "sm_90a";
+  Compiled alone(text, options);
+  ASSERT_EQ(alone.errors, "");
+  ASSERT_FALSE(alone.bytes.empty());
+  for (unsigned threads : {2, 7}) {
+    llvm::DefaultThreadPool pool(llvm::hardware_concurrency(threads));
+    Compiled together(text, options, &pool);
+    EXPECT_EQ(together.errors, "");
+    EXPECT_EQ(together.bytes, alone.bytes);
+  }
 }
