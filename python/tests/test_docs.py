@@ -10,6 +10,7 @@ languages belong to tests of their own: C, C++ and CMake are the sources of
 test/Install, which docs/Embedding.md includes.
 """
 
+import importlib.util
 import os
 import pathlib
 import re
@@ -19,13 +20,8 @@ import sys
 import tempfile
 import unittest
 
-try:
-    import torch
-    import onnx
-    import jax
-    HAS_FRAMEWORKS = True
-except ImportError:
-    HAS_FRAMEWORKS = False
+HAS_FRAMEWORKS = all(importlib.util.find_spec(name)
+                     for name in ("torch", "torch_mlir", "onnx", "jax"))
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("FUSION_BUILD_DIR", ROOT / "build"))

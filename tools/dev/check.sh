@@ -46,6 +46,13 @@ status=0
 step "Format"
 tools/dev/format.sh || status=1
 python3 tools/dev/check_sizes.py || status=1
+# The linters of Python, where tools/dev/install_python.sh put them.
+if [[ -x build/venv/bin/ruff ]]; then
+  build/venv/bin/ruff check --quiet --config python/pyproject.toml python ||
+    status=1
+  (cd python && ../build/venv/bin/mypy --config-file pyproject.toml >&2) ||
+    status=1
+fi
 
 # The first Python 3 that has NumPy: with the frameworks whose programs are
 # imported, where that was installed, else the user's own or Debian's.

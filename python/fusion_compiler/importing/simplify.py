@@ -108,8 +108,8 @@ def _part(node):
         step = 1
         begin, end = index, index + 1 if isinstance(index, int) else None
     elif node.target is aten.slice_scatter.default:
-        base, source, dim, begin, end, step = (
-            *node.args, *(0, None, None, 1)[len(node.args) - 2:])
+        given = [*node.args, *(0, None, None, 1)[len(node.args) - 2:]]
+        base, source, dim, begin, end, step = given
         begin = begin or 0
     else:
         return None

@@ -81,7 +81,8 @@ def backend(module, inputs, *, options=None, mode=None):
     return compiled(module, inputs)
 
 
-backend.reset = cuda_graphs.reset
+# What torch._dynamo.reset() calls.
+backend.reset = cuda_graphs.reset  # type: ignore[attr-defined]
 
 
 def _tell_apart(joint, inputs, **options):

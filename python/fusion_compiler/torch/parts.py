@@ -12,7 +12,6 @@ from torch.fx.traceback import preserve_node_meta
 from torch.utils import _pytree as pytree
 
 from fusion_compiler import cache, compiler
-from fusion_compiler.errors import FusionError
 from fusion_compiler.importing import (decompositions, fx, known_places,
                                        simplify, torch_mlir)
 from fusion_compiler.package import Package

@@ -6,6 +6,7 @@
 import dataclasses
 import re
 import threading
+import typing
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Report(tuple):
 
 
 _LOCK = threading.Lock()
-_graphs = []
+_graphs: typing.List[typing.Any] = []
 
 
 def add(graph):
