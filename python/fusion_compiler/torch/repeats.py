@@ -82,7 +82,7 @@ class Repeats:
                tuple(inputs.index(node) for node in inputs))
         if key in self.known:
             return self.known[key].repeat(tracer, inputs, stack_trace)
-        last = next(reversed(tracer.graph.nodes))
+        last = next(iter(reversed(tracer.graph.nodes)))
         result = call(target, args, kwargs)
         trace = self._trace(tracer, inputs, last, result)
         if trace is not None:
