@@ -310,7 +310,9 @@ bool CascadeScheduler::findTiledDims() {
   rows = findTiledRows(all);
   row = rows.back();
   column = columns.front();
-  return isNarrow(column);
+  // Where the columns come first, they are the rows of what is computed: what
+  // passes from product to product would be on the right.
+  return isNarrow(column) && row < column;
 }
 
 SmallVector<unsigned>

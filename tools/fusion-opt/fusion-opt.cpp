@@ -106,10 +106,11 @@ int main(int argc, char **argv) {
       return kExitOk;
     }
   DialectRegistry registry;
+  // Before upstream's, which know nothing of these kernels.
+  registerKernelTargets(registry);
   // What a module has beside its tensor programs is any dialect of upstream.
   mlir::registerAllDialects(registry);
   mlir::fusion::registerAllDialects(registry);
-  registerKernelTargets(registry);
   registerTransforms(registry);
   mlir::registerAllPasses();
   mlir::fusion::registerAllPasses();

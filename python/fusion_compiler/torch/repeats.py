@@ -82,7 +82,7 @@ class Repeats:
                tuple(inputs.index(node) for node in inputs))
         if key in self.known:
             return self.known[key].repeat(tracer, inputs, stack_trace)
-        last = next(iter(reversed(tracer.graph.nodes)))
+        last = next(iter(reversed(tracer.graph.nodes)), None)
         result = call(target, args, kwargs)
         trace = self._trace(tracer, inputs, last, result)
         if trace is not None:
@@ -91,8 +91,8 @@ class Repeats:
 
     @staticmethod
     def _trace(tracer, inputs, last, result):
-        """The _Trace of what was added behind the node `last`; None where
-        results are no part of it."""
+        """The _Trace of what was added behind the node `last`, None of a graph
+        that was empty; None where results are no part of it."""
         nodes = []
         for node in reversed(tracer.graph.nodes):
             if node is last:
