@@ -12,6 +12,7 @@
 
 #include "SamplePackage.h"
 #include "fusion/Executable/BufferPlan.h"
+#include "fusion/Executable/TensorMapWords.h"
 
 #include <functional>
 #include <gtest/gtest.h>
@@ -178,4 +179,45 @@ TEST(TensorMapRulesTest, ParametersAreAligned) {
   EXPECT_EQ(getParamAlign(128), 64u);
   EXPECT_EQ(getParamBytes(entry, Arg::i32(0)), 4u);
   EXPECT_EQ(getParamAlign(4), 4u);
+}
+
+TEST(TensorMapRulesTest, WordsTellAMap) {
+  PackageModel model = makeTensorMapPackage();
+  const Entry &entry = model.entries[0];
+  ASSERT_FALSE(entry.tensorMaps.empty());
+  int64_t symbols[8] = {64, 64, 64, 64, 64, 64, 64, 64};
+  ExprValues values(entry.exprs.getNodes(), symbols, entry.symbols.size());
+  for (const TensorMap &map : entry.tensorMaps) {
+    std::vector<int64_t> words;
+    for (const TensorMapWord &word : writeTensorMapWords(map))
+      words.push_back(word.isExpr ? *values.get(static_cast<ExprId>(word.value))
+                                  : word.value);
+    ExprPool exprs;
+    std::optional<TensorMap> read =
+        readTensorMapWords(words.data(), words.size(), exprs);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->kind, map.kind);
+    EXPECT_EQ(read->dtype, map.dtype);
+    EXPECT_EQ(read->swizzle, map.swizzle);
+    EXPECT_EQ(read->tf32, map.tf32);
+    EXPECT_EQ(read->elementStrides, map.elementStrides);
+    EXPECT_EQ(read->box, map.box);
+    EXPECT_EQ(read->lowerCorner, map.lowerCorner);
+    EXPECT_EQ(read->upperCorner, map.upperCorner);
+    EXPECT_EQ(read->channelsPerPixel, map.channelsPerPixel);
+    EXPECT_EQ(read->pixelsPerColumn, map.pixelsPerColumn);
+    ASSERT_EQ(read->sizes.size(), map.sizes.size());
+    for (size_t i = 0; i < map.sizes.size(); ++i)
+      EXPECT_EQ(exprs.getConstant(read->sizes[i]), values.get(map.sizes[i]));
+    ASSERT_EQ(read->strides.size(), map.strides.size());
+    for (size_t i = 0; i < map.strides.size(); ++i)
+      EXPECT_EQ(exprs.getConstant(read->strides[i]),
+                values.get(map.strides[i]));
+    // One word less, more, or a length that no map has, is no map.
+    EXPECT_FALSE(readTensorMapWords(words.data(), words.size() - 1, exprs));
+    words.push_back(0);
+    EXPECT_FALSE(readTensorMapWords(words.data(), words.size(), exprs));
+    words[4] = 6;
+    EXPECT_FALSE(readTensorMapWords(words.data(), words.size(), exprs));
+  }
 }
