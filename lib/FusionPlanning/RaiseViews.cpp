@@ -37,11 +37,17 @@ static bool isReshape(Operation *op) {
   return isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op);
 }
 
-/// True when `value` is an operand of the kernel or a view of one.
-static bool isOperand(Value value) {
-  while (isReshape(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return isa<BlockArgument>(value);
+/// True when `value` is an operand of the kernel, or a view of one, that `op`
+/// alone reads. What others read without the reshape would be two operands,
+/// whose dimensions nothing relates.
+static bool isOwnOperand(Value value, Operation *op) {
+  while (isReshape(value.getDefiningOp())) {
+    op = value.getDefiningOp();
+    value = op->getOperand(0);
+  }
+  return isa<BlockArgument>(value) &&
+         llvm::all_of(value.getUsers(),
+                      [&](Operation *user) { return user == op; });
 }
 
 /// True when a reshape is all that uses what a pointwise operation computes of
@@ -50,8 +56,9 @@ static bool shouldRaise(OpOperand *operand) {
   auto op = operand->get().getDefiningOp<linalg::GenericOp>();
   return op && isReshape(operand->getOwner()) && op->hasOneUse() &&
          op.getNumReductionLoops() == 0 &&
-         llvm::all_of(op.getDpsInputs(), [](Value input) {
-           return !isa<RankedTensorType>(input.getType()) || isOperand(input);
+         llvm::all_of(op.getDpsInputs(), [&](Value input) {
+           return !isa<RankedTensorType>(input.getType()) ||
+                  isOwnOperand(input, op);
          });
 }
 

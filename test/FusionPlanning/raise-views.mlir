@@ -81,3 +81,38 @@ func.func @stays(%x: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<8xf32>, tensor
   }
   return %y#0, %y#1, %z : tensor<4x6xf32>, tensor<8xf32>, tensor<4x2x3xf32>
 }
+
+// What another op reads as it is stays: a view of it would be another operand, whose
+// dimensions are not those of the first result.
+// CHECK-LABEL: func.func @read_twice
+// CHECK-NOT: tensor.expand_shape
+// CHECK: fusion.kernel @both ins(%{{.*}} : tensor<24x4xf32>) -> (tensor<24x4xf32>, tensor<3x8xf32>)
+// CHECK: arith.truncf
+// CHECK: tensor.expand_shape
+// CHECK: linalg.reduce
+func.func @read_twice(%x: tensor<24x4xf32>) -> (tensor<24x4xf32>, tensor<3x8xf32>) {
+  %0:2 = fusion.kernel @both ins(%x : tensor<24x4xf32>) -> (tensor<24x4xf32>, tensor<3x8xf32>) {
+  ^bb0(%a: tensor<24x4xf32>):
+    %e = tensor.empty() : tensor<24x4xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<24x4xf32>) outs(%e : tensor<24x4xf32>) {
+    ^bb0(%v: f32, %o: f32):
+      %p = arith.mulf %v, %v : f32
+      linalg.yield %p : f32
+    } -> tensor<24x4xf32>
+    %h = tensor.empty() : tensor<24x4xbf16>
+    %t = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<24x4xf32>) outs(%h : tensor<24x4xbf16>) {
+    ^bb0(%v: f32, %o: bf16):
+      %p = arith.truncf %v : f32 to bf16
+      linalg.yield %p : bf16
+    } -> tensor<24x4xbf16>
+    %w = tensor.expand_shape %t [[0, 1], [2]] output_shape [3, 8, 4] : tensor<24x4xbf16> into tensor<3x8x4xbf16>
+    %i = tensor.empty() : tensor<3x8xf32>
+    %m = linalg.reduce ins(%w : tensor<3x8x4xbf16>) outs(%i : tensor<3x8xf32>) dimensions = [2] (%v: bf16, %o: f32) {
+      %u = arith.extf %v : bf16 to f32
+      %s = arith.maximumf %u, %o : f32
+      linalg.yield %s : f32
+    }
+    fusion.yield %r, %m : tensor<24x4xf32>, tensor<3x8xf32>
+  }
+  return %0#0, %0#1 : tensor<24x4xf32>, tensor<3x8xf32>
+}
