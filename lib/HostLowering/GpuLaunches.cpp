@@ -80,9 +80,7 @@ private:
   // Buffers.
   void allocate(unsigned buffer);
   void release(unsigned buffer);
-  Value allocateAs(MemRefType type, ValueRange sizes);
   Value allocateLike(Value memref);
-  void copy(Value to, Value from);
   Value getAddress(unsigned buffer, ExprId offset);
   Value getPointer(unsigned buffer, ExprId offset);
   Value getBytes(unsigned buffer);
@@ -96,13 +94,6 @@ private:
   void writeCopy(const fusionpkg::Step &step);
   /// Waits for the stream, calls, and waits for what the call began.
   void callBetween(StringRef name, ArrayRef<Value> arguments);
-  void waitForAll() {
-    gpu::WaitOp::create(body, loc, Type(), ValueRange(token));
-  }
-  void beginStream() {
-    token = gpu::WaitOp::create(body, loc, getTokenType(), ValueRange())
-                .getAsyncToken();
-  }
   Type getTokenType() { return gpu::AsyncTokenType::get(body.getContext()); }
   Value createNull() { return LLVM::ZeroOp::create(body, loc, pointer); }
 
@@ -151,27 +142,13 @@ void LaunchWriter::assertSizes() {
 // Buffers
 //===----------------------------------------------------------------------===//
 
-Value LaunchWriter::allocateAs(MemRefType type, ValueRange sizes) {
-  auto alloc = gpu::AllocOp::create(
-      body, loc, TypeRange{type, getTokenType()}, ValueRange(token), sizes,
-      /*symbolOperands=*/ValueRange(), /*hostShared=*/UnitAttr());
-  token = alloc.getAsyncToken();
-  return alloc.getMemref();
-}
-
 Value LaunchWriter::allocateLike(Value memref) {
   auto type = cast<MemRefType>(memref.getType());
   SmallVector<Value> sizes;
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
     if (type.isDynamicDim(dim))
       sizes.push_back(memref::DimOp::create(body, loc, memref, dim));
-  return allocateAs(type, sizes);
-}
-
-void LaunchWriter::copy(Value to, Value from) {
-  token = gpu::MemcpyOp::create(body, loc, getTokenType(), ValueRange(token),
-                                to, from)
-              .getAsyncToken();
+  return body.allocateOnDevice(type, sizes, token);
 }
 
 Value LaunchWriter::getBytes(unsigned buffer) {
@@ -207,7 +184,7 @@ void LaunchWriter::allocate(unsigned buffer) {
   Value bytes = getBytes(buffer);
   if (what.kind == BufferKind::Signals)
     bytes = body.createIndex(fusionpkg::kSignalBytes / 4);
-  buffers[buffer] = allocateAs(type, bytes);
+  buffers[buffer] = body.allocateOnDevice(type, bytes, token);
   if (what.kind == BufferKind::Signals) {
     token = gpu::MemsetOp::create(body, loc, getTokenType(), ValueRange(token),
                                   buffers[buffer], body.createI32(0))
@@ -248,11 +225,11 @@ Value LaunchWriter::getPointer(unsigned buffer, ExprId offset) {
 //===----------------------------------------------------------------------===//
 
 void LaunchWriter::callBetween(StringRef name, ArrayRef<Value> arguments) {
-  waitForAll();
+  body.waitFor(token);
   Type none = LLVM::LLVMVoidType::get(body.getContext());
   body.callRuntime(name, none, arguments);
   body.callRuntime("mgpuStreamSynchronize", none, {createNull()});
-  beginStream();
+  token = body.beginStream();
 }
 
 void LaunchWriter::writeCopy(const fusionpkg::Step &step) {
@@ -407,7 +384,7 @@ LogicalResult LaunchWriter::writeLaunch(const fusionpkg::Step &step) {
     return success();
   }
   // No grid is empty. A token cannot leave a branch, so that this waits.
-  waitForAll();
+  body.waitFor(token);
   auto branch = scf::IfOp::create(body, loc, some, /*withElseRegion=*/false);
   {
     OpBuilder::InsertionGuard guard(body);
@@ -415,7 +392,7 @@ LogicalResult LaunchWriter::writeLaunch(const fusionpkg::Step &step) {
     gpu::LaunchFuncOp::create(body, loc, symbol, grid, block, shared, arguments,
                               Type(), ValueRange(), cluster);
   }
-  beginStream();
+  token = body.beginStream();
   return success();
 }
 
@@ -434,7 +411,7 @@ LogicalResult LaunchWriter::writeStep(const fusionpkg::Step &step) {
 
 /// Brings what is passed to the device.
 void LaunchWriter::begin() {
-  beginStream();
+  token = body.beginStream();
   for (auto [number, buffer] : llvm::enumerate(entry.buffers)) {
     if (buffer.kind != BufferKind::Input && buffer.kind != BufferKind::Output)
       continue;
@@ -446,7 +423,7 @@ void LaunchWriter::begin() {
       continue;
     buffers[number] = allocateLike(own);
     if (isInput)
-      copy(buffers[number], own);
+      body.copyOnDevice(buffers[number], own, token);
   }
 }
 
@@ -456,14 +433,14 @@ void LaunchWriter::end() {
     if (memory == HostMemory::Device)
       break;
     if (buffer.kind == BufferKind::Output)
-      copy(body.getOutput(buffer.index), buffers[number]);
+      body.copyOnDevice(body.getOutput(buffer.index), buffers[number], token);
     for (auto [output, spec] : llvm::enumerate(entry.outputs))
       if (buffer.kind == BufferKind::Input && spec.overwrites == buffer.index)
-        copy(body.getOutput(output), buffers[number]);
+        body.copyOnDevice(body.getOutput(output), buffers[number], token);
     if (buffer.kind == BufferKind::Input || buffer.kind == BufferKind::Output)
       release(number);
   }
-  waitForAll();
+  body.waitFor(token);
 }
 
 LogicalResult LaunchWriter::run() {

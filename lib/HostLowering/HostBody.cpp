@@ -45,21 +45,42 @@ void HostBody::addBuffers() {
   }
 }
 
+Value HostBody::beginStream() {
+  return gpu::WaitOp::create(*this, getLoc(),
+                             gpu::AsyncTokenType::get(getContext()),
+                             ValueRange())
+      .getAsyncToken();
+}
+
+void HostBody::waitFor(Value token) {
+  gpu::WaitOp::create(*this, getLoc(), Type(), ValueRange(token));
+}
+
+Value HostBody::allocateOnDevice(MemRefType type, ValueRange sizes,
+                                 Value &token) {
+  auto alloc = gpu::AllocOp::create(
+      *this, getLoc(), TypeRange{type, token.getType()}, ValueRange(token),
+      sizes, /*symbolOperands=*/ValueRange(), /*hostShared=*/UnitAttr());
+  token = alloc.getAsyncToken();
+  return alloc.getMemref();
+}
+
+void HostBody::copyOnDevice(Value to, Value from, Value &token) {
+  token = gpu::MemcpyOp::create(*this, getLoc(), token.getType(),
+                                ValueRange(token), to, from)
+              .getAsyncToken();
+}
+
 Value HostBody::createOutput(MemRefType type, ValueRange sizes) {
   if (memory == HostMemory::Host) {
     constexpr int64_t kAlignment = 64;
     return memref::AllocOp::create(*this, getLoc(), type, sizes,
                                    getI64IntegerAttr(kAlignment));
   }
-  Type token = gpu::AsyncTokenType::get(getContext());
-  auto stream = gpu::WaitOp::create(*this, getLoc(), token, ValueRange());
-  auto alloc = gpu::AllocOp::create(*this, getLoc(), TypeRange{type, token},
-                                    ValueRange(stream.getAsyncToken()), sizes,
-                                    /*symbolOperands=*/ValueRange(),
-                                    /*hostShared=*/UnitAttr());
-  gpu::WaitOp::create(*this, getLoc(), Type(),
-                      ValueRange(alloc.getAsyncToken()));
-  return alloc.getMemref();
+  Value token = beginStream();
+  Value output = allocateOnDevice(type, sizes, token);
+  waitFor(token);
+  return output;
 }
 
 void HostBody::copy(Value to, Value from) {
@@ -67,12 +88,9 @@ void HostBody::copy(Value to, Value from) {
     memref::CopyOp::create(*this, getLoc(), from, to);
     return;
   }
-  Type token = gpu::AsyncTokenType::get(getContext());
-  auto stream = gpu::WaitOp::create(*this, getLoc(), token, ValueRange());
-  auto copied = gpu::MemcpyOp::create(
-      *this, getLoc(), token, ValueRange(stream.getAsyncToken()), to, from);
-  gpu::WaitOp::create(*this, getLoc(), Type(),
-                      ValueRange(copied.getAsyncToken()));
+  Value token = beginStream();
+  copyOnDevice(to, from, token);
+  waitFor(token);
 }
 
 void HostBody::addOutputs() {

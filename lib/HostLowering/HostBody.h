@@ -57,6 +57,12 @@ public:
   Value createStack(Type type, int64_t count, unsigned alignment);
   /// Stores `value` as element `index` of an array of its type.
   void storeElement(Value array, int64_t index, Value value);
+  // Work on the device goes on where a token says, and leaves the next.
+  Value beginStream();
+  void waitFor(Value token);
+  Value allocateOnDevice(MemRefType type, ValueRange sizes, Value &token);
+  void copyOnDevice(Value to, Value from, Value &token);
+
   LLVM::CallOp callRuntime(StringRef name, Type result, ValueRange arguments);
 
 private:

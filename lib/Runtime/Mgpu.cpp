@@ -187,9 +187,6 @@ FUSION_MGPU void mgpuStreamWaitEvent(Stream, Event *event) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-struct Module {
-  ModuleHandle handle = 0;
-};
 /// A kernel, and what the device made of it for each launch that differs in
 /// what it asks for.
 struct Kernel {
@@ -201,6 +198,13 @@ struct Kernel {
 
   Error load(uint32_t sharedBytes, uint32_t blockX, uint32_t clusterX,
              Device &device, KernelHandle &handle);
+};
+
+/// A module and the kernels that were asked of it, by name.
+struct Module {
+  ModuleHandle handle = 0;
+  std::mutex mutex;
+  std::map<std::string, std::unique_ptr<Kernel>> kernels;
 };
 } // namespace
 
@@ -223,12 +227,16 @@ Error Kernel::load(uint32_t sharedBytes, uint32_t blockX, uint32_t clusterX,
   return {};
 }
 
+static Module *load(const char *function, const fusionpkg::Module &code) {
+  auto module = std::make_unique<Module>();
+  check(function, getDevice(function).device->loadModule(code, module->handle));
+  return module.release();
+}
+
 FUSION_MGPU Module *mgpuModuleLoadJIT(const char *ptx, int, size_t size) {
   fusionpkg::Module code;
   code.ptx.assign(ptx, size ? strnlen(ptx, size) : std::strlen(ptx));
-  auto module = std::make_unique<Module>();
-  check(__func__, getDevice(__func__).device->loadModule(code, module->handle));
-  return module.release();
+  return load(__func__, code);
 }
 
 FUSION_MGPU Module *mgpuModuleLoad(const char *data, size_t size) {
@@ -238,9 +246,7 @@ FUSION_MGPU Module *mgpuModuleLoad(const char *data, size_t size) {
     return mgpuModuleLoadJIT(data, 2, size);
   fusionpkg::Module code;
   code.cubin.assign(data, data + size);
-  auto module = std::make_unique<Module>();
-  check(__func__, getDevice(__func__).device->loadModule(code, module->handle));
-  return module.release();
+  return load(__func__, code);
 }
 
 FUSION_MGPU void mgpuModuleUnload(Module *module) {
@@ -249,12 +255,8 @@ FUSION_MGPU void mgpuModuleUnload(Module *module) {
 }
 
 FUSION_MGPU Kernel *mgpuModuleGetFunction(Module *module, const char *name) {
-  // Kernels live as long as their module, which as a rule is the process.
-  static std::mutex mutex;
-  static auto &known = *new std::map<std::pair<Module *, std::string>,
-                                     std::unique_ptr<Kernel>>();
-  std::lock_guard<std::mutex> lock(mutex);
-  std::unique_ptr<Kernel> &kernel = known[{module, name}];
+  std::lock_guard<std::mutex> lock(module->mutex);
+  std::unique_ptr<Kernel> &kernel = module->kernels[name];
   if (kernel)
     return kernel.get();
   kernel = std::make_unique<Kernel>();
