@@ -6,7 +6,7 @@
 eager PyTorch and torch.compile's own backend, on a CUDA device.
 
     torch_models.py [NAME ...] [--training] [--peers=eager,default]
-                    [--dtype=bf16] [--kernels] [--json=FILE]
+                    [--dtype=bf16] [--kernels] [--no-graph] [--json=FILE]
     torch_models.py [NAME ...] [--training] [--peers=default] --cold
 
 A row for each network and backend: `us`, the least of three means of a call,
@@ -151,7 +151,7 @@ def graph_time_of(call):
         return 0
 
 
-def measure(network, backend, kernels):
+def measure(network, backend, options):
     """(a Row without its error, the results)"""
     torch._dynamo.reset()
     fusion_torch.reset_report()
@@ -166,15 +166,15 @@ def measure(network, backend, kernels):
     torch.cuda.reset_peak_memory_stats()
     call()
     memory = (torch.cuda.max_memory_allocated() - base) / 2**20
+    graph = options.graph and backend != "max-autotune"
     row = Row(network.name, backend, time_of(call),
-              graph_time_of(call) if backend != "max-autotune" else 0, first,
-              memory, 0)
+              graph_time_of(call) if graph else 0, first, memory, 0)
     if backend == "fusion":
         graphs = fusion_torch.report()
         row.kernels = sum(part.kernels for one in graphs for part in one.parts)
         row.fallbacks = tuple(f"{left.operator}: {left.reason}"
                               for one in graphs for left in one.fallbacks)
-    if kernels:
+    if options.kernels:
         print_kernels(call)
     return row, results
 
@@ -236,7 +236,7 @@ def compare(names, backends, options):
     for name in names:
         try:
             network = Network(name, TYPES[options.dtype], options.training)
-            found = [measure(network, one, options.kernels)
+            found = [measure(network, one, options)
                      for one in backends]
             expected = network.expected()
         except Exception as problem:
@@ -259,6 +259,9 @@ def main(arguments=None):
     parser.add_argument("--dtype", choices=TYPES, default="bf16")
     parser.add_argument("--kernels", action="store_true",
                         help="print the kernels of each call and their times")
+    # A capture that fails leaves PyTorch's generator unusable.
+    parser.add_argument("--no-graph", dest="graph", action="store_false",
+                        help="replay no CUDA graphs")
     parser.add_argument("--json")
     parser.add_argument("--cold", action="store_true")
     parser.add_argument("--first", choices=COMPILERS, help=argparse.SUPPRESS)

@@ -471,11 +471,41 @@ class ColdTest(CompileTest):
     def test_a_graph_that_is_supported_is_one_part(self):
         def function(x, y):
             return x.sin(), y.cos()
-        with unittest.mock.patch(
-                "fusion_compiler.torch.partition.CapabilityBasedPartitioner",
-                side_effect=AssertionError("searched")):
-            self.check_same(function, *torch.randn(2, 3, 4))
+        self.check_same(function, *torch.randn(2, 3, 4))
         self.assertEqual(len(fusion_torch.report()[0].parts), 1)
+
+    def operations_of_parts(self, function, *inputs):
+        self.check_same(function, *inputs)
+        self.assertEqual(self.fallbacks(), {"aten.sort.default"})
+        return [part.operations for part in fusion_torch.report()[0].parts]
+
+    def test_operations_are_in_the_first_part_that_can_have_them(self):
+        def function(x, y):
+            last = x.sin().sort(-1)[0].cos()
+            return last, (y * 2).sum(0), x.exp() + y
+        self.assertEqual(
+            self.operations_of_parts(function, *torch.randn(2, 5, 4)), [5, 1])
+
+    def test_what_is_greater_than_its_operands_is_where_it_is_read(self):
+        def function(x, y):
+            wide = torch.full((5, 4), 0.5) * y.sum()
+            return x.sin().sort(-1)[0] + wide
+        self.assertEqual(
+            self.operations_of_parts(function, *torch.randn(2, 5, 4)), [2, 4])
+
+    def test_items_are_in_the_part_of_their_operation(self):
+        def function(x, y):
+            largest, place = y.max(-1)
+            last = x.sin().sort(-1)[0]
+            return last.max(-1)[0] + largest, place
+        self.check_same(function, *torch.randn(2, 5, 4))
+
+    def test_an_error_that_says_nothing(self):
+        with unittest.mock.patch("fusion_compiler.compiler.compile",
+                                 side_effect=RuntimeError):
+            self.check_same(lambda x: (x + 7).sin(), torch.randn(5, 4))
+        self.assertEqual(self.fallbacks(),
+                         {"aten.add.Tensor", "aten.sin.default"})
 
     def test_parts_are_compiled_at_once(self):
         from fusion_compiler import compiler

@@ -267,19 +267,23 @@ def _refuse(module, graph, error, refusals, maker):
     reasons = {name: reason
                for name, reason in fx.failing_nodes(error, nodes).items()
                if not refusals.is_refused(name)}  # And yet it was in a part.
-    reason = _first_line(getattr(error, "cause", "") or str(error))
+    reason = _first_line(_cause(error))
     if (not reasons and not maker.is_imported(module)
             and not torch_mlir.is_time_limit(error) and refusals.may_search()):
         maker.error = error
         culprit = culprits.find(module, lambda part: not maker.imports(part))
-        reasons = {fx.name_of(culprit): getattr(maker.error, "cause", "")
-                   or str(maker.error)}
+        reasons = {fx.name_of(culprit): _cause(maker.error)}
     for name, own in reasons.items():
         if not refusals.take_apart(name, nodes[name].target):
             refusals.refuse_alike(name, graph, _first_line(own))
     if not reasons and not refusals.cut(module, graph, len(maker.parts)):
         for name in nodes:
             refusals.refuse(name, reason)
+
+
+def _cause(error):
+    """Never empty: a reason is what tells that something was refused."""
+    return getattr(error, "cause", "") or str(error) or type(error).__name__
 
 
 def _first_line(reason):

@@ -12,9 +12,6 @@ import itertools
 import operator
 
 import torch
-from torch.fx.passes.infra.partitioner import (CapabilityBasedPartitioner,
-                                               Partition)
-from torch.fx.passes.operator_support import OperatorSupportBase
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from fusion_compiler import tensors
@@ -197,15 +194,6 @@ def gives_seeds(node):
     return node.target is torch.ops.fusion.seeds.default
 
 
-class _Support(OperatorSupportBase):
-
-    def __init__(self, refusals):
-        self.refusals = refusals
-
-    def is_node_supported(self, submodules, node):
-        return not self.refusals.reason(node)
-
-
 def computes(node):
     return (node.op == "call_function" and node.target not in VIEWS
             and node.target is not operator.getitem)
@@ -220,14 +208,11 @@ def split(module, refusals):
     """
     # A copy, whose nodes have the names of the original's.
     module = torch.fx.GraphModule(module, copy_graph(module.graph))
-    partitions = [piece for one in _propose(module, refusals)
-                  for piece in _pieces(one, module.graph, refusals.cuts)]
-    for one in partitions:
-        _trim(one)
-    partitions = [one for one in partitions
-                  if any(computes(node) for node in one.nodes)]
-    fused = fuse_by_partitions(module, [one.nodes for one in partitions],
-                               prefix="fused_")
+    parts = [_trim(piece) for nodes in _propose(module, refusals)
+             for piece in _pieces(nodes, refusals.cuts)]
+    fused = fuse_by_partitions(
+        module, [nodes for nodes in parts
+                 if any(computes(node) for node in nodes)], prefix="fused_")
     names = [node.target for node in fused.graph.nodes
              if node.op == "call_module"
              and str(node.target).startswith("fused_")]
@@ -238,18 +223,49 @@ def split(module, refusals):
 
 
 def _propose(module, refusals):
-    """The largest partitions without what is refused."""
-    taken, others = [], []
-    for node in module.graph.nodes:
-        (others if refusals.reason(node) else taken).append(node)
-    # Nothing leads from a partition out and back in: it is one. PyTorch's
-    # search, which is slow, finds the same.
-    if all(node.op in ("placeholder", "get_attr", "output")
-           for node in others):
-        return [Partition(0, taken)] if taken else []
-    return CapabilityBasedPartitioner(
-        module, _Support(refusals),
-        allows_single_node_partition=True).propose_partitions()
+    """[the nodes of a part, in the graph's order]: the largest parts without
+    what is refused.
+
+    Nothing leads from a part out and back in: its nodes are those that as many
+    paths out of a part lead to, at most. So all is computed as soon as it can
+    be, as a weight's gradient is, whose operands would else be kept for a later
+    part; but what is greater than what it is computed from, where it is read.
+    """
+    nodes = list(module.graph.nodes)
+    taken = {node for node in nodes if not refusals.reason(node)}
+    # 0 is before and in the first part, 1 after it, and in the second, ....
+    level, constant = {}, set()
+    for node in nodes:
+        if (node in taken and fx.is_function(node)
+                and constant.issuperset(node.all_input_nodes)):
+            constant.add(node)
+        level[node] = max((level[one] + (one in taken and node not in taken)
+                           for one in node.all_input_nodes), default=0)
+    for node in reversed(nodes):
+        if node in taken:
+            level[node] = _later(node, level, taken, constant)
+    parts = {}
+    for node in nodes:
+        if node in taken:
+            parts.setdefault(level[node], []).append(node)
+    return [parts[number] for number in sorted(parts)]
+
+
+def _later(node, level, taken, constant):
+    """The level of a node, or of the first that reads it, if then less is kept
+    from one to the other."""
+    def is_item(one):
+        return one.target is operator.getitem
+    if is_item(node) or any(one.op == "output" or is_item(one)
+                            for one in node.users):
+        return level[node]
+    read = min((level[one] - (one not in taken) for one in node.users),
+               default=level[node])
+    # A constant comes along.
+    kept = sum(_bytes(one) for one in node.all_input_nodes
+               if one not in constant
+               and all(level[user] < read for user in one.users))
+    return read if kept < _bytes(node) else level[node]
 
 
 def copy_graph(graph):
@@ -264,13 +280,11 @@ def copy_graph(graph):
     return copy
 
 
-def _pieces(partition, graph, cuts):
-    """A partition cut before the operations named. Nothing leads from a later
-    piece to an earlier one, since they are in the order of the graph."""
+def _pieces(nodes, cuts):
+    """A part's nodes cut before the operations named. Nothing leads from a
+    later piece to an earlier one, since they are in the order of the graph."""
     pieces, place = [[]], {}
-    for node in graph.nodes:
-        if node not in partition.nodes:
-            continue
+    for node in nodes:
         if fx.name_of(node) in cuts:
             pieces.append([])
         # What an operation gives goes from part to part item by item.
@@ -278,8 +292,13 @@ def _pieces(partition, graph, cuts):
                        if node.target is operator.getitem
                        else len(pieces) - 1)
         pieces[place[node]].append(node)
-    return [Partition(number, nodes) for number, nodes in enumerate(pieces)
-            if nodes]
+    return [piece for piece in pieces if piece]
+
+
+def _bytes(node):
+    """Of all that a node gives."""
+    return sum(layout.known(value.numel()) * value.element_size()
+               for value in values_of(node) if isinstance(value, torch.Tensor))
 
 
 def _bytes_crossing(nodes):
@@ -290,18 +309,16 @@ def _bytes_crossing(nodes):
     for number, node in enumerate(nodes):
         last = max((place[user] for user in node.users if user in place),
                    default=number)
-        size = sum(layout.known(value.numel()) * value.element_size()
-                   for value in values_of(node)
-                   if isinstance(value, torch.Tensor))
+        size = _bytes(node)
         changes[number + 1] += size
         changes[last + 1] -= size
     return list(itertools.accumulate(changes))
 
 
-def _trim(partition):
-    """Views that only lead out of a partition are PyTorch's: they cost a
-    part a copy. So is what is empty and read outside."""
-    nodes = set(partition.nodes)
+def _trim(nodes):
+    """Views that only lead out of a part are PyTorch's: they cost a part a
+    copy. So is what is empty and read outside."""
+    nodes = dict.fromkeys(nodes)
     changed = True
     while changed:
         changed = False
@@ -309,10 +326,10 @@ def _trim(partition):
             inside = [user in nodes for user in node.users]
             if (node.target in VIEWS | _EMPTY and not any(inside)
                     or node.target in _EMPTY and not all(inside)
-                    and nodes.isdisjoint(node.all_input_nodes)):
-                nodes.discard(node)
-                partition.nodes.pop(node)
+                    and not any(one in nodes for one in node.all_input_nodes)):
+                nodes.pop(node)
                 changed = True
+    return nodes
 
 
 def _return_views_outside(module, name):
