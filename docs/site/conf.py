@@ -39,10 +39,7 @@ html_title = f"Fusion {version}"
 html_extra_path = ["index.html"]
 html_copy_source = False
 html_show_sphinx = False
-html_theme_options = {
-    # Headings of a reference are many; the sidebar has the page.
-    "navigation_with_keys": True,
-}
+html_theme_options = {"navigation_with_keys": True}
 
 
 class MlirLexer(RegexLexer):
@@ -88,7 +85,8 @@ def page_of(folder, target):
 
 
 def toctree(pages, caption=""):
-    """The directive that makes `pages` the children of where it stands."""
+    """The directive that makes `pages` the children of where it stands. None
+    among them is what was no page."""
     head = [":hidden:"] + ([f":caption: {caption}"] if caption else [])
     entries = [f"/{page}" for page in dict.fromkeys(pages) if page]
     return "\n".join(["", "", "```{toctree}", *head, "", *entries, "```", ""])
