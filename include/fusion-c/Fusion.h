@@ -80,6 +80,9 @@ typedef struct FusionCompileOptions {
   // hosts that use LLVM from several threads. A crash then is the host's, and
   // there is no time limit.
   int32_t inProcess;
+  // A file for a page that shows the program before and after, every decision,
+  // IR and PTX (docs/Explain.md); default: none.
+  const char *report;
 } FusionCompileOptions;
 
 typedef struct FusionCompilation FusionCompilation;

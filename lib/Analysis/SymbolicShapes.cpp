@@ -38,7 +38,8 @@ static bool isOfSizes(Value scalar) {
       Operation *user = use.getOwner();
       if (isa<cf::AssertOp, tensor::EmptyOp, tensor::SplatOp, tensor::PadOp,
               tensor::ExpandShapeOp, tensor::ExtractSliceOp,
-              tensor::InsertSliceOp, tensor::ReshapeOp>(user))
+              tensor::InsertSliceOp, tensor::ReshapeOp, Int4ElementsOp,
+              RowGroupsOp>(user))
         return true;
       if (auto kernel = dyn_cast<KernelOp>(user))
         worklist.push_back(

@@ -12,6 +12,7 @@
 
 #include "ChildProcess.h"
 #include "Compilation.h"
+#include "fusion/Executable/Package.h"
 #include "fusion/Pipelines/Compiler.h"
 #include "fusion/Preprocessing/ParseProgram.h"
 #include "fusion/Preprocessing/ProgramText.h"
@@ -59,10 +60,24 @@ static std::string orDefault(const char *value, const char *fallback) {
   return value && *value ? value : fallback;
 }
 
+/// Writes the page of `report` to the file `path`, unless that is empty.
+static LogicalResult writePage(const CompileReport &report, StringRef path,
+                               const llvm::MemoryBuffer &program,
+                               ModuleOp module) {
+  if (path.empty())
+    return success();
+  std::string page =
+      renderReport(report, program.getBufferIdentifier(), program.getBuffer());
+  if (fusionpkg::Error error = fusionpkg::writeFileAtomically(path.str(), page))
+    return emitCodedError(module.getLoc(), ErrorCode::OutputUnwritable,
+                          error.getCause());
+  return success();
+}
+
 /// Runs the compiler on the text in `sources`; errors go to the handler of
-/// `context`.
+/// `context`. `page` is a file for the page of the compilation, or empty.
 static LogicalResult compile(MLIRContext &context, llvm::SourceMgr &sources,
-                             const CompileOptions &options,
+                             const CompileOptions &options, StringRef page,
                              CodedDiagnostics &diagnostics,
                              FusionCompilation &result) {
   const llvm::MemoryBuffer *buffer =
@@ -77,7 +92,7 @@ static LogicalResult compile(MLIRContext &context, llvm::SourceMgr &sources,
   diagnostics.setDefaultCode(ErrorCode::CompileFailed);
   CompileReport report;
   FailureOr<std::string> package = compileToPackage(*module, options, &report);
-  if (failed(package))
+  if (failed(package) || failed(writePage(report, page, *buffer, *module)))
     return failure();
   result.explanation = std::move(report.explain);
   result.ledger = std::move(report.ledgerJson);
@@ -111,6 +126,9 @@ static FusionCompilation compileHere(StringRef text,
   options.dumpPhasesTo = orDefault(given.dumpPhasesTo, "");
   options.fastNumerics = given.fastNumerics != 0;
   options.runPtxas = given.skipPtxas == 0;
+  std::string page = orDefault(given.report, "");
+  if (!page.empty())
+    options.detail = ReportDetail::Phases;
 
   DialectRegistry registry;
   registerAllForTools(registry);
@@ -124,7 +142,7 @@ static FusionCompilation compileHere(StringRef text,
   llvm::raw_string_ostream os(result.diagnostics);
   CodedDiagnostics diagnostics(sources, &context, os);
   bool fine =
-      succeeded(compile(context, sources, options, diagnostics, result));
+      succeeded(compile(context, sources, options, page, diagnostics, result));
   os.flush();
   result.records = diagnostics.getRecords();
   if (!fine && !diagnostics.hasError())
@@ -145,6 +163,8 @@ static std::string makeCommand(const FusionCompileOptions &given) {
     command += " --numerics=fast";
   if (given.skipPtxas)
     command += " --ptxas=false";
+  if (given.report && *given.report)
+    command += " --report=OUT.html";
   return command;
 }
 

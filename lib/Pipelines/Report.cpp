@@ -14,9 +14,11 @@
 #include "Report.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/Report/Format.h"
+#include "fusion/Report/Page.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -198,4 +200,18 @@ PhaseText fusion::describePhase(
       add(op);
   }
   return result;
+}
+
+std::string fusion::renderReport(const CompileReport &report, StringRef path,
+                                 StringRef program) {
+  std::vector<PageText> texts;
+  for (const PhaseText &phase : report.phases) {
+    PageText &text = texts.emplace_back();
+    text.name = phase.phase;
+    text.description = phase.description;
+    for (const PhaseText::Part &part : phase.parts)
+      text.parts.emplace_back(part.name, part.text);
+  }
+  return renderPage(report.explanation, texts, llvm::sys::path::filename(path),
+                    program);
 }

@@ -88,13 +88,9 @@ static Value flatten(OpBuilder &builder, Location loc, Value value) {
   return tensor::CollapseShapeOp::create(builder, loc, value, all);
 }
 
-/// The elements of `argument`, a tensor of i4, as i8.
-static Value unpack(OpBuilder &builder, Value argument) {
-  Location loc = argument.getLoc();
-  auto type = cast<RankedTensorType>(argument.getType());
-  Value bytes = Int4BytesOp::create(builder, loc, getBytesType(type), argument);
-  SmallVector<OpFoldResult> sizes =
-      tensor::getMixedSizes(builder, loc, argument);
+/// The elements of `sizes` of i4 that `bytes` store, as i8.
+static Value unpackBytes(OpBuilder &builder, Location loc, Value bytes,
+                         ArrayRef<OpFoldResult> sizes) {
   SmallVector<Value> extents;
   for (OpFoldResult size : sizes)
     extents.push_back(getValueOrCreateConstantIndexOp(builder, loc, size));
@@ -119,13 +115,19 @@ static Value unpack(OpBuilder &builder, Value argument) {
       });
 }
 
-/// `value`, a tensor of i8, as the tensor of i4 of type `type`.
-static Value pack(OpBuilder &builder, Location loc, Value value,
-                  RankedTensorType type) {
-  SmallVector<Value> dynamicSizes;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    if (type.isDynamicDim(dim))
-      dynamicSizes.push_back(tensor::DimOp::create(builder, loc, value, dim));
+/// The elements of `argument`, a tensor of i4, as i8.
+static Value unpack(OpBuilder &builder, Value argument) {
+  Location loc = argument.getLoc();
+  auto type = cast<RankedTensorType>(argument.getType());
+  Value bytes = Int4BytesOp::create(builder, loc, getBytesType(type), argument);
+  return unpackBytes(builder, loc, bytes,
+                     tensor::getMixedSizes(builder, loc, argument));
+}
+
+/// The bytes that store `value`, a tensor of i8, as the elements of `type`, of
+/// i4.
+static Value packBytes(OpBuilder &builder, Location loc, Value value,
+                       RankedTensorType type) {
   Value flat = flatten(builder, loc, value);
   bool isEven = type.hasStaticShape() && type.getNumElements() % 2 == 0;
   RankedTensorType bytesType = getBytesType(type);
@@ -135,7 +137,7 @@ static Value pack(OpBuilder &builder, Location loc, Value value,
   OpFoldResult numBytes = builder.getIndexAttr(bytesType.getDimSize(0));
   if (bytesType.isDynamicDim(0))
     numBytes = arith::CeilDivUIOp::create(builder, loc, count, two).getResult();
-  Value bytes = buildGeneric(
+  return buildGeneric(
       builder, loc, numBytes, [&](OpBuilder &b, ValueRange indices) {
         Value first = arith::MulIOp::create(b, loc, indices[0], two);
         Value second = arith::AddIOp::create(b, loc, first, one);
@@ -152,6 +154,16 @@ static Value pack(OpBuilder &builder, Location loc, Value value,
         Value highHalf = arith::ShLIOp::create(b, loc, high, four);
         return arith::OrIOp::create(b, loc, lowHalf, highHalf).getResult();
       });
+}
+
+/// `value`, a tensor of i8, as the tensor of i4 of type `type`.
+static Value pack(OpBuilder &builder, Location loc, Value value,
+                  RankedTensorType type) {
+  SmallVector<Value> dynamicSizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.isDynamicDim(dim))
+      dynamicSizes.push_back(tensor::DimOp::create(builder, loc, value, dim));
+  Value bytes = packBytes(builder, loc, value, type);
   return Int4ElementsOp::create(builder, loc, type, bytes, dynamicSizes);
 }
 
@@ -214,10 +226,37 @@ static void widenBody(linalg::GenericOp op) {
   extendYield(*body);
 }
 
+/// What takes the place of `op`, a view of the memory of elements of i4, now
+/// that they are of i8; null if it is another op, or the view of an argument.
+static Value widenView(OpBuilder &builder, Operation *op) {
+  if (auto bytes = dyn_cast<Int4BytesOp>(op)) {
+    auto type = cast<RankedTensorType>(bytes.getInput().getType());
+    return isInt4Tensor(type)
+               ? Value()
+               : packBytes(builder, op->getLoc(), bytes.getInput(),
+                           type.clone(builder.getIntegerType(4)));
+  }
+  auto elements = dyn_cast<Int4ElementsOp>(op);
+  if (!elements)
+    return {};
+  return unpackBytes(builder, op->getLoc(), elements.getBytes(),
+                     getMixedValues(elements.getType().getShape(),
+                                    elements.getSizes(), builder));
+}
+
 /// Makes `op` an operation on tensors of i8.
 static LogicalResult widenOp(Operation *op) {
   OpBuilder builder(op);
   Location loc = op->getLoc();
+  // A result of the function stays as it is.
+  if (isa<Int4ElementsOp>(op) &&
+      llvm::all_of(op->getUsers(), llvm::IsaPred<func::ReturnOp>))
+    return success();
+  if (Value wide = widenView(builder, op)) {
+    op->getResult(0).replaceAllUsesWith(wide);
+    op->erase();
+    return success();
+  }
   if (auto fill = dyn_cast<linalg::FillOp>(op)) {
     if (!isInt4Tensor(fill.getType(0)))
       return success();

@@ -14,6 +14,8 @@
 
 #include "fusion/Executable/Package.h"
 
+#include "Emulator/SmallFloat.h"
+
 #include <cassert>
 #include <cmath>
 #include <cstring>
@@ -23,92 +25,16 @@ namespace fusionrt {
 
 using namespace fusionpkg;
 
-namespace {
-
-/// A small binary float format.
-struct SmallFloat {
-  int exponentBits, mantissaBits;
-  /// No infinities; only all ones is NaN (the "fn" formats).
-  bool isFiniteOnly;
-
-  int bias() const { return (1 << (exponentBits - 1)) - 1; }
-  uint64_t signBit() const {
-    return uint64_t(1) << (exponentBits + mantissaBits);
-  }
-  uint64_t exponentMask() const {
-    return ((uint64_t(1) << exponentBits) - 1) << mantissaBits;
-  }
-  uint64_t nan() const {
-    return isFiniteOnly ? signBit() - 1
-                        : exponentMask() | uint64_t(1) << (mantissaBits - 1);
-  }
-};
-
-} // namespace
-
-static SmallFloat getFormat(DType dtype) {
-  switch (dtype) {
-  case DType::F16:
-    return {5, 10, false};
-  case DType::BF16:
-    return {8, 7, false};
-  case DType::F8E4M3:
-    return {4, 3, true};
-  default:
-    assert(dtype == DType::F8E5M2 && "not a small float");
-    return {5, 2, false};
-  }
-}
-
-static double decodeSmall(const SmallFloat &format, uint64_t bits) {
-  bool isNegative = bits & format.signBit();
-  uint64_t rest = bits & (format.signBit() - 1);
-  uint64_t mantissa = rest & ((uint64_t(1) << format.mantissaBits) - 1);
-  int exponent = static_cast<int>(rest >> format.mantissaBits);
-  double value;
-  if (format.isFiniteOnly && rest == format.nan())
-    value = std::numeric_limits<double>::quiet_NaN();
-  else if (!format.isFiniteOnly &&
-           (rest & format.exponentMask()) == format.exponentMask())
-    value = mantissa ? std::numeric_limits<double>::quiet_NaN()
-                     : std::numeric_limits<double>::infinity();
-  else if (exponent == 0)
-    value = std::ldexp(static_cast<double>(mantissa),
-                       1 - format.bias() - format.mantissaBits);
-  else
-    value = std::ldexp(
-        static_cast<double>(mantissa | uint64_t(1) << format.mantissaBits),
-        exponent - format.bias() - format.mantissaBits);
-  return isNegative ? -value : value;
-}
-
 /// Rounds once, from the double itself: a detour over f32 would round twice.
-static uint64_t encodeSmall(const SmallFloat &format, double value) {
-  uint64_t sign = std::signbit(value) ? format.signBit() : 0;
-  if (std::isnan(value))
-    return sign | format.nan();
-  uint64_t overflow =
-      format.isFiniteOnly ? format.nan() : format.exponentMask();
-  if (std::isinf(value))
-    return sign | overflow;
-  double magnitude = std::fabs(value);
-  if (magnitude == 0)
-    return sign;
-
-  int exponent = std::max(std::ilogb(magnitude), 1 - format.bias());
-  // In units of the last place; at most 2^(mantissaBits + 1). A carry out of
-  // the mantissa runs into the exponent, where it belongs.
-  auto units = static_cast<uint64_t>(
-      std::nearbyint(std::ldexp(magnitude, format.mantissaBits - exponent)));
-  uint64_t hidden = uint64_t(1) << format.mantissaBits;
-  if (exponent > format.bias() + 1)
-    return sign | overflow;
-  uint64_t rest = units < hidden
-                      ? units
-                      : (static_cast<uint64_t>(exponent + format.bias())
-                         << format.mantissaBits) +
-                            (units - hidden);
-  return sign | (rest < overflow ? rest : overflow);
+template <typename Format>
+static uint64_t encodeSmall(double value) {
+  if (!std::isnan(value))
+    return fusionemu::encode<Format>(value, fusionemu::Round::Nearest,
+                                     /*satfinite=*/false);
+  // Quiet and with its sign, where instructions have one NaN.
+  uint32_t sign = std::signbit(value) ? 1 : 0;
+  uint32_t quiet = Format::infinity | 1u << (Format::mantissa - 1);
+  return sign << (Format::exponent + Format::mantissa) | quiet;
 }
 
 double decodeFloat(DType dtype, uint64_t bits) {
@@ -123,7 +49,19 @@ double decodeFloat(DType dtype, uint64_t bits) {
     std::memcpy(&value, &low, sizeof(value));
     return value;
   }
-  return decodeSmall(getFormat(dtype), bits);
+  switch (dtype) {
+  case DType::F16:
+    return fusionemu::halfToFloat(static_cast<uint16_t>(bits));
+  case DType::BF16:
+    return fusionemu::bfloatToFloat(static_cast<uint16_t>(bits));
+  case DType::F8E4M3:
+    return fusionemu::decodeSmall<fusionemu::E4M3Format>(
+        static_cast<uint8_t>(bits));
+  default:
+    assert(dtype == DType::F8E5M2 && "not a float");
+    return fusionemu::decodeSmall<fusionemu::E5M2Format>(
+        static_cast<uint8_t>(bits));
+  }
 }
 
 uint64_t encodeFloat(DType dtype, double value) {
@@ -141,7 +79,17 @@ uint64_t encodeFloat(DType dtype, double value) {
     std::memcpy(&bits, &narrow, sizeof(bits));
     return bits;
   }
-  return encodeSmall(getFormat(dtype), value);
+  switch (dtype) {
+  case DType::F16:
+    return encodeSmall<fusionemu::Half>(value);
+  case DType::BF16:
+    return encodeSmall<fusionemu::BFloat>(value);
+  case DType::F8E4M3:
+    return encodeSmall<fusionemu::E4M3Format>(value);
+  default:
+    assert(dtype == DType::F8E5M2 && "not a float");
+    return encodeSmall<fusionemu::E5M2Format>(value);
+  }
 }
 
 Result<HostTensor> HostTensor::create(DType dtype, std::vector<int64_t> dims,

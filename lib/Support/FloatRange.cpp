@@ -16,6 +16,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -117,58 +119,36 @@ bool mlir::fusion::isMadeOfExponentials(Value value) {
 static constexpr int64_t kMaxCount = int64_t(1) << 20;
 
 namespace {
-/// The numbers that an integer may be, as a signed one.
-struct IntRange {
-  int64_t low = std::numeric_limits<int64_t>::min();
-  int64_t high = std::numeric_limits<int64_t>::max();
+/// Ranges of integers by what defines them, as their operations infer it.
+class IntRanges {
+public:
+  /// The range of a scalar, or of the elements of a vector.
+  ConstantIntRanges of(Value value, unsigned depth = 0);
 
-  bool isCount() const { return low >= 0 && high <= kMaxCount; }
+private:
+  DenseMap<Value, ConstantIntRanges> known;
 };
 } // namespace
 
-static IntRange findIntRange(Value value, unsigned depth) {
-  APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant)) &&
-      constant.getSignificantBits() <= 64)
-    return {constant.getSExtValue(), constant.getSExtValue()};
-  Operation *op = value.getDefiningOp();
+ConstantIntRanges IntRanges::of(Value value, unsigned depth) {
+  auto found = known.find(value);
+  if (found != known.end())
+    return found->second;
+  ConstantIntRanges range = ConstantIntRanges::maxRange(
+      ConstantIntRanges::getStorageBitwidth(value.getType()));
+  auto op = value.getDefiningOp<InferIntRangeInterface>();
   // Each dimension of a window has a few operations more.
-  if (!op || depth == 2 * kMaxDepth)
-    return {};
-  auto operand = [&](unsigned i) {
-    return findIntRange(op->getOperand(i), depth + 1);
-  };
-  return llvm::TypeSwitch<Operation *, IntRange>(op)
-      .Case([&](arith::MaxSIOp) {
-        IntRange x = operand(0), y = operand(1);
-        return IntRange{std::max(x.low, y.low), std::max(x.high, y.high)};
-      })
-      .Case([&](arith::MinSIOp) {
-        IntRange x = operand(0), y = operand(1);
-        return IntRange{std::min(x.low, y.low), std::min(x.high, y.high)};
-      })
-      .Case([&](arith::SubIOp) {
-        IntRange x = operand(0), y = operand(1);
-        // Differences of such numbers do not wrap around.
-        return x.low >= 0 && y.low >= 0 ? IntRange{-y.high, x.high - y.low}
-                                        : IntRange();
-      })
-      .Case([&](arith::MulIOp) {
-        IntRange x = operand(0), y = operand(1);
-        return x.isCount() && y.isCount()
-                   ? IntRange{x.low * y.low, x.high * y.high}
-                   : IntRange();
-      })
-      .Case([&](arith::DivUIOp) {
-        IntRange x = operand(0), y = operand(1);
-        return x.low >= 0 && y.low > 0 ? IntRange{0, x.high} : IntRange();
-      })
-      // What fits and is kept: all types have as many bits as a count.
-      .Case<arith::IndexCastOp, arith::ExtSIOp>([&](auto) {
-        IntRange x = operand(0);
-        return x.isCount() ? x : IntRange();
-      })
-      .Default([](Operation *) { return IntRange(); });
+  if (op && depth < 2 * kMaxDepth) {
+    SmallVector<ConstantIntRanges> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(of(operand, depth + 1));
+    op.inferResultRanges(operands, [&](Value result, const auto &inferred) {
+      if (result == value)
+        range = inferred;
+    });
+  }
+  known.try_emplace(value, range);
+  return range;
 }
 
 std::optional<Count> Count::of(Value value) {
@@ -184,9 +164,10 @@ std::optional<Count> Count::of(Value value) {
   auto conversion = value.getDefiningOp<arith::SIToFPOp>();
   if (!conversion)
     return std::nullopt;
-  IntRange range = findIntRange(conversion.getIn(), 0);
-  if (!range.isCount())
+  ConstantIntRanges range = IntRanges().of(conversion.getIn());
+  if (range.smin().isNegative() || range.smax().sgt(kMaxCount))
     return std::nullopt;
+  int64_t most = range.smax().getSExtValue();
   // None, one or two.
-  return Count{range.high, range.high <= 2};
+  return Count{most, most <= 2};
 }

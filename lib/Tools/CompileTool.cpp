@@ -16,7 +16,6 @@
 #include "fusion/Executable/Package.h"
 #include "fusion/Pipelines/Phases.h"
 #include "fusion/Report/Format.h"
-#include "fusion/Report/Page.h"
 #include "fusion/Report/PlanDiff.h"
 #include "fusion/Report/Question.h"
 #include "fusion/Support/Counts.h"
@@ -24,7 +23,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -73,20 +71,6 @@ void fusion::printReport(const CompileReport &report, raw_ostream &os) {
      << assumption << "\n";
   for (const KernelSummary &kernel : report.kernels)
     printKernel(kernel, assumption, os);
-}
-
-std::string fusion::renderReport(const CompileReport &report, StringRef path,
-                                 StringRef program) {
-  std::vector<PageText> texts;
-  for (const PhaseText &phase : report.phases) {
-    PageText &text = texts.emplace_back();
-    text.name = phase.phase;
-    text.description = phase.description;
-    for (const PhaseText::Part &part : phase.parts)
-      text.parts.emplace_back(part.name, part.text);
-  }
-  return renderPage(report.explanation, texts, llvm::sys::path::filename(path),
-                    program);
 }
 
 /// True if the compiler stops at `phase` before there is a package.

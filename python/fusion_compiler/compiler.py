@@ -23,7 +23,7 @@ class CompileOptions(Structure):
                 ("fileName", c_char_p), ("compileTo", c_char_p),
                 ("dumpPhasesTo", c_char_p), ("fastNumerics", c_int32),
                 ("skipPtxas", c_int32), ("timeLimitSeconds", c_uint32),
-                ("inProcess", c_int32)]
+                ("inProcess", c_int32), ("report", c_char_p)]
 
 
 class CDiagnostic(Structure):
@@ -108,7 +108,7 @@ def _error(text, diagnostics):
 
 
 def _run(text, target, file_name, phase=None, fast_numerics=False,
-         time_limit=None):
+         time_limit=None, report=None):
     """(output bytes, explanation) of one compilation; raises FusionError."""
     if isinstance(text, str):
         text = text.encode()
@@ -118,7 +118,8 @@ def _run(text, target, file_name, phase=None, fast_numerics=False,
         target=target and target.encode(),
         fileName=file_name and str(file_name).encode(),
         compileTo=phase and phase.encode(), fastNumerics=fast_numerics,
-        timeLimitSeconds=max(1, round(time_limit)) if time_limit else 0)
+        timeLimitSeconds=max(1, round(time_limit)) if time_limit else 0,
+        report=os.fsencode(report) if report else None)
     compilation = c_void_p()
     status = library.fusionCompile(text, len(text), ctypes.byref(options),
                                    ctypes.byref(compilation))
@@ -145,7 +146,8 @@ def compile(text: typing.Union[str, bytes],  # noqa: A001
             device: typing.Union[str, Device, None] = None,
             file_name: typing.Union[str, os.PathLike, None] = None,
             fast_numerics: bool = False,
-            time_limit: typing.Optional[float] = None) -> Package:
+            time_limit: typing.Optional[float] = None,
+            report: typing.Union[str, os.PathLike, None] = None) -> Package:
     """Compiles MLIR text to a package.
 
     `target` is the chip, "sm_90a" for example; by default that of the device,
@@ -153,7 +155,8 @@ def compile(text: typing.Union[str, bytes],  # noqa: A001
     `device` is where the package runs on NumPy arrays, as in `fusion.load`.
     `file_name` is what error messages call the text. With `fast_numerics`
     roundings that the program declares may be left out. `time_limit` is in
-    seconds.
+    seconds. `report` is a file for the page that shows the program before and
+    after, every decision, IR and PTX (docs/Explain.md).
 
     The compiler runs in a process of its own, so that a defect of it is a
     FusionError here (FUS-1070), whose notes name a file that reproduces it.
@@ -169,7 +172,7 @@ def compile(text: typing.Union[str, bytes],  # noqa: A001
         target = where.target()
     output, explanation = _run(text, target, file_name,
                                fast_numerics=fast_numerics,
-                               time_limit=time_limit)
+                               time_limit=time_limit, report=report)
     package = Package(output, device)
     package.explanation = explanation
     return package

@@ -1,8 +1,9 @@
 # Part of the Fusion project, under the Apache License v2.0 with LLVM
 # Exceptions. See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, and files with numbers."""
 
+import itertools
 import os
 import pathlib
 import tempfile
@@ -24,3 +25,21 @@ def write_whole(path, data):
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+class Numbered:
+    """Files for what is made several times: F.html, F-2.html, F-3.html, …"""
+
+    def __init__(self, first):
+        self._first = None if first is None else pathlib.Path(first)
+        self._numbers = itertools.count(1)
+
+    def take(self):
+        """The next one; None where no file is wanted."""
+        if self._first is None:
+            return None
+        number = next(self._numbers)
+        if number == 1:
+            return self._first
+        return self._first.with_name(
+            f"{self._first.stem}-{number}{self._first.suffix}")

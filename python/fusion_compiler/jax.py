@@ -14,6 +14,7 @@ import numpy as np
 
 from fusion_compiler import compiler
 from fusion_compiler.errors import FusionError
+from fusion_compiler.files import Numbered
 from fusion_compiler.importing import jax_scatter, stablehlo
 
 # The release that the tests run with.
@@ -143,12 +144,13 @@ class Function:
     """
 
     def __init__(self, program, target=None, device=None, fast_numerics=False,
-                 time_limit=None):
+                 time_limit=None, report=None):
         self._jax = _require()
         self._program = program
         self._options = {"target": target, "device": device,
                          "fast_numerics": fast_numerics,
                          "time_limit": time_limit}
+        self._reports = Numbered(report)
         self._compiled, self._lock = {}, threading.Lock()
 
     def specialize(self, *args, **kwargs):
@@ -192,7 +194,8 @@ class Function:
         exported = export.export(jax.jit(program), platforms=["cpu"])(
             [jax.ShapeDtypeStruct(value.shape, value.dtype)
              for value in constants], types)
-        return (_Executable(exported, self._options, constants),
+        options = {**self._options, "report": self._reports.take()}
+        return (_Executable(exported, options, constants),
                 jax.tree_util.tree_structure(shapes))
 
     def __call__(self, *args, **kwargs):
@@ -221,12 +224,14 @@ class ExportedFunction:
 
 
 def compile(program, *args, target=None, device=None,  # noqa: A001
-            fast_numerics=False, time_limit=None, **kwargs):
+            fast_numerics=False, time_limit=None, report=None, **kwargs):
     """Compiles a jax.export.Exported, or a function, jitted or not.
 
     `args` and `kwargs` are examples of a function's arguments, arrays or
     jax.ShapeDtypeStruct: it is compiled for them at once. `target`, `device`,
-    `fast_numerics` and `time_limit` are as in `fusion.compile`.
+    `fast_numerics`, `time_limit` and `report` are as in `fusion.compile`; where
+    a function is compiled again, for other arguments, its page is F-2.html
+    beside F.html.
 
     Raises FusionError: FUS-1305 and FUS-1306 for packages that are missing or
     do not fit, FUS-1307 for an operation that has no lowering (a sort, a long
@@ -235,7 +240,8 @@ def compile(program, *args, target=None, device=None,  # noqa: A001
     _require()
     from jax import export
     options = {"target": target, "device": device,
-               "fast_numerics": fast_numerics, "time_limit": time_limit}
+               "fast_numerics": fast_numerics, "time_limit": time_limit,
+               "report": report}
     if isinstance(program, export.Exported):
         return ExportedFunction(program, options)
     function = Function(program, **options)

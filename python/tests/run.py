@@ -4,10 +4,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs the Python tests.
 
-    run.py [--results=FILE.json] [TEST...]
+    run.py [--results=FILE.json] [-k PATTERN]... [-f] [TEST...]
 
 TEST is as for unittest, test_arrays or test_package.DynamicTest for example;
-without one, every test runs. The results are written in lit's form.
+without one, every test runs, or those whose names contain a PATTERN or match it
+(-k, as of unittest). -f stops at the first failure. The results are written in
+lit's form. pytest runs the same tests (docs/Rationale/Libraries.md).
 """
 
 import argparse
@@ -66,14 +68,21 @@ class Recorder(unittest.TextTestResult):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--results", type=pathlib.Path)
+    parser.add_argument("-k", action="append", dest="patterns")
+    parser.add_argument("-f", action="store_true", dest="failfast")
     parser.add_argument("tests", nargs="*")
     options = parser.parse_args()
 
     loader = unittest.defaultTestLoader
+    if options.patterns:
+        loader.testNamePatterns = [
+            pattern if "*" in pattern else f"*{pattern}*"
+            for pattern in options.patterns]
     suite = (loader.loadTestsFromNames(options.tests) if options.tests
              else loader.discover(str(HERE), pattern="test_*.py"))
-    result = unittest.TextTestRunner(resultclass=Recorder, verbosity=2,
-                                     stream=sys.stdout).run(suite)
+    result = unittest.TextTestRunner(
+        resultclass=Recorder, verbosity=2, stream=sys.stdout,
+        failfast=options.failfast).run(suite)
     if options.results:
         options.results.write_text(json.dumps(
             {"tests": [{"name": f"Fusion-Python :: {name}", "code": code}

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Element types of packages on NumPy arrays; needs no library."""
 
+import importlib.util
 import unittest
 
 import numpy as np
@@ -52,6 +53,14 @@ class Int4Test(unittest.TestCase):
         self.assertEqual(packed[0], 0x78)  # the low half first
         np.testing.assert_array_equal(
             arrays.from_device(packed, "i4", (3, 3)), values)
+
+    @unittest.skipUnless(importlib.util.find_spec("ml_dtypes"),
+                         "ml_dtypes is not installed")
+    def test_takes_ml_dtypes(self):
+        values = np.array([-8, 7, 3], np.int8)
+        int4 = values.astype(importlib.import_module("ml_dtypes").int4)
+        np.testing.assert_array_equal(arrays.to_device(int4, "i4", "x"),
+                                      arrays.to_device(values, "i4", "x"))
 
     def test_refuses_what_does_not_fit(self):
         with self.assertRaisesRegex(ValueError, "i4 holds -8 to 7"):

@@ -10,6 +10,7 @@ languages belong to tests of their own: C, C++ and CMake are the sources of
 test/Install, which docs/Embedding.md includes.
 """
 
+import dataclasses
 import importlib.util
 import os
 import pathlib
@@ -22,12 +23,17 @@ import unittest
 
 HAS_FRAMEWORKS = all(importlib.util.find_spec(name)
                      for name in ("torch", "torch_mlir", "onnx", "jax"))
+HAS_SPHINX = all(importlib.util.find_spec(name)
+                 for name in ("furo", "myst_parser", "sphinx"))
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("FUSION_BUILD_DIR", ROOT / "build"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md")),
          *sorted(ROOT.glob("[A-Z]*.md"))]
 BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^ *```", re.S | re.M)
+
+# Pages that are generated from the definition of a dialect.
+DIALECTS = {"FusionDialect.md": "fusion", "TileDialect.md": "fusion_tile"}
 
 # Commands that a test of commands cannot run, and why.
 LEFT_OUT = (
@@ -128,7 +134,12 @@ pathlib.Path("model.stablehlo.mlir").write_text(
 
 def blocks(page):
     """(language, text) of each block of a page, without its indentation."""
-    for match in BLOCK.finditer(page.read_text()):
+    return fenced(page.read_text())
+
+
+def fenced(text):
+    """(language, text) of each block of a text, without its indentation."""
+    for match in BLOCK.finditer(text):
         indent, language, text = match.groups()
         yield language, re.sub(f"^{indent}", "", text, flags=re.M)
 
@@ -234,13 +245,46 @@ class DocsTest(unittest.TestCase):
         tool = str(BUILD / "bin" / "fusion-opt")
         for page in PAGES:
             for language, text in blocks(page):
-                if language != "mlir" or "generated" in str(page):
+                # Those of passes show what changes, from ==> to.
+                if language != "mlir" or page.name.startswith("Passes-"):
                     continue
                 with self.subTest(page=page.name):
                     done = subprocess.run(
                         [tool, "-", "--allow-unregistered-dialect"],
                         input=text, capture_output=True, text=True)
                     self.assertEqual(done.returncode, 0, text + done.stderr)
+
+    def test_dialects(self):
+        # Everything that a dialect defines has an example, and what tensor
+        # programs hold compiles. That examples are valid test_programs says.
+        for name, dialect in DIALECTS.items():
+            found = list(entries(ROOT / "docs" / "generated" / name))
+            self.assertEqual({entry.kind for entry in found},
+                             {"Operations", "Attributes", "Types"}
+                             - ({"Types"} if dialect == "fusion" else set()))
+            for entry in found:
+                with self.subTest(entry=f"{dialect}: {entry.name}"):
+                    self.check_entry(entry, dialect)
+
+    def check_entry(self, entry, dialect):
+        examples = [text for language, text in fenced(entry.text)
+                    if language == "mlir"]
+        spelled = re.compile(re.escape(entry.name) + r"(?![\w.])")
+        self.assertTrue(any(map(spelled.search, examples)),
+                        "it has no example")
+        prose = re.sub(r"```.*?```", "", entry.text.split("\nTraits:")[0],
+                       flags=re.S).partition("\n_")[2].partition("_\n")[2]
+        self.assertGreater(len(prose.replace("Example:", "").split()), 4,
+                           "it says nothing but its summary")
+        if dialect != "fusion" or entry.kind != "Operations":
+            return
+        for text in examples:
+            with tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run(
+                    [str(BUILD / "bin" / "fusion-compile"), "-",
+                     "--ptxas=false", "-o", f"{folder}/example.fpk"],
+                    input=text, capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, text + done.stderr)
 
     def test_links(self):
         link = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -255,6 +299,69 @@ class DocsTest(unittest.TestCase):
                     self.assertTrue(file.exists())
                     if anchor and file.suffix == ".md":
                         self.assertIn(anchor, anchors(file))
+
+
+@unittest.skipUnless(HAS_SPHINX, "Sphinx is not installed")
+class SiteTest(unittest.TestCase):
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_tool(self, *command):
+        return subprocess.run(
+            command, env={**os.environ, "PYTHON": sys.executable}, text=True,
+            capture_output=True, timeout=300)
+
+    def test_site(self):
+        # Without warnings, and with links that lead somewhere.
+        site = self.folder / "site"
+        done = self.run_tool(ROOT / "tools/dev/site.sh", site)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for page in PAGES:
+            self.assertTrue((site / page.relative_to(ROOT)).with_suffix(
+                ".html").is_file(), page)
+        # What is searched.
+        self.assertIn("linear_cross_entropy",
+                      (site / "searchindex.js").read_text())
+
+    def test_checks_links(self):
+        (self.folder / "there.html").write_text("<p id='here'>")
+        (self.folder / "page.html").write_text("""
+            <a href="there.html#here"></a> <a href="https://llvm.org"></a>
+            <a href="gone.html"></a> <a href="there.html#gone"></a>
+            <script src="https://example.com/a.js"></script>
+            <img src="gone.png">""")
+        done = self.run_tool(ROOT / "tools/dev/check_site.py", self.folder)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stdout.splitlines(), [
+            "page.html: loads https://example.com/a.js from elsewhere",
+            "page.html: gone.html leads nowhere",
+            "page.html: there.html#gone: there is no such anchor",
+            "page.html: gone.png leads nowhere"])
+
+
+@dataclasses.dataclass
+class Entry:
+    """What a dialect's reference says of one definition."""
+    kind: str  # The heading that it stands under: Operations, for example.
+    name: str  # As programs spell it: fusion.relu, #fusion.axis.
+    text: str
+
+
+def entries(page):
+    """The operations, attributes and types of a dialect's reference."""
+    sections = re.split(r"^## (.*)\n", page.read_text(), flags=re.M)
+    for kind, section in zip(sections[1::2], sections[2::2]):
+        if kind not in ("Operations", "Attributes", "Types"):
+            continue
+        for text in re.split(r"^### ", section, flags=re.M)[1:]:
+            heading = text.partition("\n")[0]
+            # Of attributes and types the heading is the class.
+            name = (re.match(r"`([^`]+)`", heading) or
+                    re.search(r"(?:^|= )([#!]\w+\.\w+)<", text, re.M))
+            yield Entry(kind, name.group(1) if name else heading, text)
 
 
 def anchors(page):

@@ -210,6 +210,18 @@ class JaxTest(unittest.TestCase):
                                           x * 2 + x + x)
         self.assertEqual(len(compiled._compiled), 6)
 
+    def test_report_of_each_compilation(self):
+        with tempfile.TemporaryDirectory() as folder:
+            compiled = fusion_jax.compile(jnp.tanh, device="emulator",
+                                          report=f"{folder}/page.html")
+            for size in (3, 3, 7):
+                compiled(draw(size))
+            pages = {path.name: path.read_text()
+                     for path in pathlib.Path(folder).iterdir()}
+        self.assertEqual(set(pages), {"page.html", "page-2.html"})
+        self.assertIn("tensor\\u003c3xf32>", pages["page.html"])
+        self.assertIn("tensor\\u003c7xf32>", pages["page-2.html"])
+
     def test_arrays_of_the_function_are_arguments(self):
         table = draw(64, 64)
         compiled = fusion_jax.compile(lambda x: x @ table, draw(2, 64),

@@ -182,6 +182,12 @@ class ModelTest(unittest.TestCase):
                                                           None)], opset=11),
                    draw(4, 6))
 
+    def test_report(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder, "page.html")
+            fusion_onnx.compile(mlp(), device="emulator", report=page)
+            self.assertIn("model.onnx.mlir", page.read_text())
+
     def test_static_inputs(self):
         model = compiled(make(
             [helper.make_node("Reshape", ["x", "to"], ["y"])],

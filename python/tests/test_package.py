@@ -4,8 +4,10 @@
 """Compiling, loading and running packages from Python, on the emulator."""
 
 import copy
+import json
 import pathlib
 import pickle
+import re
 import tempfile
 import unittest
 
@@ -153,6 +155,23 @@ class FileTest(unittest.TestCase):
         again = pickle.loads(pickle.dumps(raised.exception))
         self.assertEqual((str(again), again.code, again.line),
                          (str(raised.exception), "FUS-1003", 1))
+
+    def test_report(self):
+        # Whole, or as it was; the package is the same.
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder, "page.html")
+            package = fusion.compile(SCALE_ADD, target="sm_90a", report=page,
+                                     device="emulator")
+            self.assertEqual(package.data, compiled(SCALE_ADD).data)
+            data, = re.findall(r'<script [^>]*id="data">(.*?)</script>',
+                               page.read_text(), re.S)
+            function, = json.loads(data)["explanation"]["functions"]
+            self.assertEqual((function["function"], function["kernels_after"]),
+                             ("scale_add", 1))
+            with self.assertRaises(fusion.FusionError) as raised:
+                fusion.compile(SCALE_ADD, target="sm_90a",
+                               report=f"{folder}/none/page.html")
+        self.assertEqual(raised.exception.code, "FUS-1009")
 
     def test_same_text_same_bytes(self):
         self.assertEqual(compiled(SCALE_ADD).data, compiled(SCALE_ADD).data)

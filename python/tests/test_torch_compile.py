@@ -562,6 +562,22 @@ class OptionsTest(CompileTest):
         with self.assertRaisesRegex(Exception, "FUS-1309.*no option 'depth'"):
             self.compile(lambda x: x + 1, options={"depth": 3})(torch.ones(2))
 
+    def test_report_of_each_package(self):
+        with tempfile.TemporaryDirectory() as folder:
+            options = {"report": f"{folder}/page.html"}
+            for _ in range(2):  # The second time from no cache.
+                torch._dynamo.reset()
+                self.compile(lambda x: torch.tanh(x) + 1, options=options)(
+                    torch.ones(2, 3))
+            parts = [part for graph in fusion_torch.report()
+                     for part in graph.parts]
+            self.assertEqual([part.report.name for part in parts],
+                             ["page.html", "page-2.html"])
+            for part in parts:
+                self.assertFalse(part.cached)
+                self.assertIn("tensor\\u003c2x3xf32>",
+                              part.report.read_text())
+
     def test_unknown_modes_are_refused(self):
         with self.assertRaisesRegex(Exception, "FUS-1309.*no mode 'fastest'"):
             self.compile(lambda x: x + 1, mode="fastest")(torch.ones(2))

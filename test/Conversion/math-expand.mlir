@@ -256,6 +256,25 @@ func.func @counts(%x: f32, %i: i32) -> (f32, f32, f32, f32, f32, f32) {
   return %mean, %quarter, %ofWindow, %ofAny, %ofLarge, %byTenth : f32, f32, f32, f32, f32, f32
 }
 
+// A count is what its operations say of it.
+// CHECK-LABEL: func.func @counted(
+// CHECK-NOT:     divf
+// CHECK:         arith.divf
+// CHECK-NOT:     divf
+// CHECK:         return
+func.func @counted(%x: f32, %i: i32) -> (f32, f32) {
+  %c1 = arith.constant 1 : i32
+  %c3 = arith.constant 3 : i32
+  %place = arith.remui %i, %c3 : i32
+  %count = arith.addi %place, %c1 : i32
+  %n = arith.sitofp %count : i32 to f32
+  %mean = arith.divf %x, %n : f32
+  %next = arith.addi %i, %c1 : i32
+  %any = arith.sitofp %next : i32 to f32
+  %ofAny = arith.divf %x, %any : f32
+  return %mean, %ofAny : f32, f32
+}
+
 // The half of one factor and the two of the other cancel.
 // CHECK-LABEL: func.func @gelu(
 // CHECK-SAME:    %[[X:.*]]: f32, %[[Y:.*]]: f32

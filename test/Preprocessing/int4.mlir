@@ -39,3 +39,27 @@ func.func @layout(%x: tensor<4xi4>) -> tensor<10xi4> {
       : (tensor<6xi4>, tensor<4xi4>) -> tensor<10xi4>
   return %r : tensor<10xi4>
 }
+
+// Views that a program has itself: bytes of an argument and results made of
+// bytes stay views, others are computed.
+// CHECK-LABEL: func.func @views
+// CHECK-SAME: (%[[X:.*]]: tensor<3x5xi4>, %[[B:.*]]: tensor<8xi8>)
+// CHECK: %[[V:.*]] = fusion.int4_bytes %[[X]] : tensor<3x5xi4> -> tensor<8xi8>
+// CHECK: %[[E:.*]] = fusion.int4_elements %[[B]][] : tensor<8xi8> -> tensor<3x5xi4>
+// CHECK: return %[[V]], %[[E]]
+func.func @views(%x: tensor<3x5xi4>, %b: tensor<8xi8>)
+    -> (tensor<8xi8>, tensor<3x5xi4>) {
+  %0 = fusion.int4_bytes %x : tensor<3x5xi4> -> tensor<8xi8>
+  %1 = fusion.int4_elements %b[] : tensor<8xi8> -> tensor<3x5xi4>
+  return %0, %1 : tensor<8xi8>, tensor<3x5xi4>
+}
+
+// CHECK-LABEL: func.func @computed_views
+// CHECK-NOT: fusion.int4
+// CHECK: return %{{.*}} : tensor<?xi8>
+func.func @computed_views(%b: tensor<?xi8>, %n: index) -> tensor<?xi8> {
+  %0 = fusion.int4_elements %b[%n] : tensor<?xi8> -> tensor<?x5xi4>
+  %1 = arith.addi %0, %0 : tensor<?x5xi4>
+  %2 = fusion.int4_bytes %1 : tensor<?x5xi4> -> tensor<?xi8>
+  return %2 : tensor<?xi8>
+}

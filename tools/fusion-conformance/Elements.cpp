@@ -18,14 +18,23 @@
 
 using namespace conformance;
 
+using fusionrt::DType;
+
 static const Element elements[] = {
-    {"u8", 1, false, 0, 0, false},  {"s8", 1, true, 0, 0, false},
-    {"u16", 2, false, 0, 0, false}, {"s16", 2, true, 0, 0, false},
-    {"u32", 4, false, 0, 0, false}, {"s32", 4, true, 0, 0, false},
-    {"u64", 8, false, 0, 0, false}, {"s64", 8, true, 0, 0, false},
-    {"f16", 2, true, 5, 10, true},  {"bf16", 2, true, 8, 7, true},
-    {"f32", 4, true, 8, 23, true},  {"f64", 8, true, 11, 52, true},
-    {"e4m3", 1, true, 4, 3, false}, {"e5m2", 1, true, 5, 2, true},
+    {"u8", 1, false, 0, 0, false, DType::I8},
+    {"s8", 1, true, 0, 0, false, DType::I8},
+    {"u16", 2, false, 0, 0, false, DType::I16},
+    {"s16", 2, true, 0, 0, false, DType::I16},
+    {"u32", 4, false, 0, 0, false, DType::I32},
+    {"s32", 4, true, 0, 0, false, DType::I32},
+    {"u64", 8, false, 0, 0, false, DType::I64},
+    {"s64", 8, true, 0, 0, false, DType::I64},
+    {"f16", 2, true, 5, 10, true, DType::F16},
+    {"bf16", 2, true, 8, 7, true, DType::BF16},
+    {"f32", 4, true, 8, 23, true, DType::F32},
+    {"f64", 8, true, 11, 52, true, DType::F64},
+    {"e4m3", 1, true, 4, 3, false, DType::F8E4M3},
+    {"e5m2", 1, true, 5, 2, true, DType::F8E5M2},
 };
 
 const Element *conformance::findElement(std::string_view name) {
@@ -53,26 +62,7 @@ uint64_t conformance::encodeElement(const Element &e, double x) {
       return uint64_t(x) & mask(e.bytes * 8);
     return uint64_t(int64_t(x)) & mask(e.bytes * 8);
   }
-  uint64_t sign = std::signbit(x) ? signBit(e) : 0;
-  if (std::isnan(x))
-    return mask(e.exponent + e.mantissa);
-  x = std::fabs(x);
-  int bias = (1 << (e.exponent - 1)) - 1;
-  if (x == 0)
-    return sign;
-  int exponent = 0;
-  if (std::isfinite(x))
-    std::frexp(x, &exponent), --exponent;
-  else
-    return sign | infinity(e);
-  if (exponent < 1 - bias)
-    exponent = 1 - bias;
-  // Scaled so that one is the last place; the addition never ties twice
-  // because a double has more bits than any narrower format.
-  double places = std::nearbyint(std::ldexp(x, int(e.mantissa) - exponent));
-  uint64_t magnitude =
-      (uint64_t(exponent + bias - 1) << e.mantissa) + uint64_t(places);
-  return sign | (magnitude > infinity(e) ? infinity(e) : magnitude);
+  return fusionrt::encodeFloat(e.dtype, x);
 }
 
 bool conformance::isNaN(const Element &e, uint64_t bits) {
@@ -88,23 +78,7 @@ double conformance::decodeElement(const Element &e, uint64_t bits) {
       bits |= ~mask(e.bytes * 8);
     return e.isSigned ? double(int64_t(bits)) : double(bits);
   }
-  if (isNaN(e, bits))
-    return std::nan("");
-  uint64_t magnitude = bits & (signBit(e) - 1);
-  int bias = (1 << (e.exponent - 1)) - 1;
-  double x;
-  if (e.hasInfinity && magnitude == infinity(e)) {
-    x = HUGE_VAL;
-  } else {
-    int exponent = int(magnitude >> e.mantissa);
-    uint64_t places = magnitude & mask(e.mantissa);
-    if (exponent)
-      places |= uint64_t(1) << e.mantissa;
-    else
-      exponent = 1;
-    x = std::ldexp(double(places), exponent - bias - int(e.mantissa));
-  }
-  return bits & signBit(e) ? -x : x;
+  return fusionrt::decodeFloat(e.dtype, bits);
 }
 
 uint64_t conformance::distance(const Element &e, uint64_t a, uint64_t b) {

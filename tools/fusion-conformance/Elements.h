@@ -14,6 +14,8 @@
 #ifndef FUSION_TOOLS_FUSION_CONFORMANCE_ELEMENTS_H
 #define FUSION_TOOLS_FUSION_CONFORMANCE_ELEMENTS_H
 
+#include "fusion-rt/HostTensor.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -28,6 +30,7 @@ struct Element {
   bool isSigned;
   uint8_t exponent, mantissa; ///< Bits of a float's fields; 0 for integers.
   bool hasInfinity;
+  fusionrt::DType dtype;
 
   bool isFloat() const { return exponent != 0; }
 };

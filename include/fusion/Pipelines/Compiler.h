@@ -136,6 +136,11 @@ FailureOr<std::string> compileToPackage(ModuleOp module,
                                         const CompileOptions &options,
                                         CompileReport *report);
 
+/// The page of --report: of the explanation and the phases of `report`, and of
+/// `program`, the text that was compiled, in the file `path`.
+std::string renderReport(const CompileReport &report, StringRef path,
+                         StringRef program);
+
 /// Registers every dialect and extension that compileToPackage needs.
 void registerAllForTools(DialectRegistry &registry);
 

@@ -42,11 +42,6 @@ int runCompileTool(const CompileToolOptions &options);
 /// "5 unfused -> 1" and so on, one line a figure, then a line a kernel.
 void printReport(const CompileReport &report, raw_ostream &os);
 
-/// The page of --report: of the explanation and the phases of `report`, and of
-/// `program`, the text that was compiled, in the file `path`.
-std::string renderReport(const CompileReport &report, StringRef path,
-                         StringRef program);
-
 /// 1234567 as "1.23 MB"; "unknown" below 0.
 std::string formatBytes(double bytes);
 

@@ -15,6 +15,7 @@
 #define FUSION_LIB_RUNTIME_EMULATOR_OPERATIONS_H
 
 #include "Program.h"
+#include "SmallFloat.h"
 
 namespace fusionemu {
 
@@ -122,8 +123,6 @@ enum class Op : uint8_t {
   MinRelu,
   MaxRelu,
 };
-
-enum class Round : uint8_t { Nearest, Zero, Down, Up, NearestAway };
 
 struct FloatMode {
   Round round = Round::Nearest;

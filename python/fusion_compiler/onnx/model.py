@@ -9,6 +9,7 @@ import numpy as np
 
 from fusion_compiler import compiler, tensors
 from fusion_compiler.errors import FusionError
+from fusion_compiler.files import Numbered
 from fusion_compiler.importing.onnx_lowering import Importer
 
 # What the compiler has in place of types that NumPy or ONNX have.
@@ -61,11 +62,12 @@ class Model:
     """
 
     def __init__(self, source, target=None, device=None, fast_numerics=False,
-                 time_limit=None):
+                 time_limit=None, report=None):
         self._importer = Importer(source)
         self._options = {"target": target, "device": device,
                          "fast_numerics": fast_numerics,
                          "time_limit": time_limit}
+        self._reports = Numbered(report)
         self.inputs, self.outputs = (self._importer.inputs,
                                      self._importer.outputs)
         self.static_inputs = self._importer.static_inputs
@@ -89,21 +91,22 @@ class Model:
 
     def _compile(self, static):
         program = self._importer.lower(static)
+        report = self._reports.take()
         try:
-            return program, self._package(program)
+            return program, self._package(program, report)
         except FusionError as error:
             # What the compiler refuses may have another form.
             try:
                 other = self._importer.lower(static, expand_all=True)
                 if other.expanded == program.expanded:
                     raise error
-                return other, self._package(other)
+                return other, self._package(other, report)
             except FusionError:
                 raise error from None
 
-    def _package(self, program):
+    def _package(self, program, report):
         return compiler.compile(program.text, file_name="model.onnx.mlir",
-                                **self._options)
+                                report=report, **self._options)
 
     @property
     def package(self):
@@ -210,14 +213,15 @@ class Model:
 
 
 def compile(source, target=None, device=None,  # noqa: A001
-            fast_numerics=False, time_limit=None):
+            fast_numerics=False, time_limit=None, report=None):
     """Compiles an ONNX model: a path, the bytes of a file, or a ModelProto.
 
-    `target`, `device`, `fast_numerics` and `time_limit` are as in
-    `fusion.compile`. Returns a Model.
+    `target`, `device`, `fast_numerics`, `time_limit` and `report` are as in
+    `fusion.compile`; a model with static inputs has a page for each of their
+    values, F.html, F-2.html, … Returns a Model.
 
     Raises FusionError: FUS-1305 and FUS-1306 for packages that are missing or
     do not fit, FUS-1308 for what is no model, FUS-1307 with the node's name
     for what cannot be lowered, and the compiler's own.
     """
-    return Model(source, target, device, fast_numerics, time_limit)
+    return Model(source, target, device, fast_numerics, time_limit, report)

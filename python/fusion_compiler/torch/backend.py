@@ -9,6 +9,7 @@ import dataclasses
 import functools
 import gc
 import logging
+import os
 import typing
 
 import torch
@@ -38,10 +39,13 @@ class Options:
     `target`: the chip to compile for, by default that of the tensors' device.
     `fast_numerics`: roundings that the program declares may be left out.
     `cuda_graphs`: calls are recorded and replayed as CUDA graphs.
+    `report`: a file for the page of a package (docs/Explain.md); those of
+    further ones have numbers, F-2.html, … Nothing is taken from the cache.
     """
     target: typing.Optional[str] = None
     fast_numerics: bool = False
     cuda_graphs: bool = False
+    report: typing.Union[str, os.PathLike, None] = None
 
     @classmethod
     def of(cls, options, mode=None):
@@ -296,7 +300,8 @@ def _add_report(module, kind, parts, sizes, refusals):
                  for node, reason in refusals.of(module.graph)]
     graph = reports.GraphReport(kind, tuple(
         reports.CompiledPart(sizes[name], part.entry.kernels_after,
-                             part.cached, part.seconds, part.package)
+                             part.cached, part.seconds, part.package,
+                             part.report)
         for name, part in parts.items()), tuple(fallbacks))
     for one in fallbacks:
         LOG.info("left to PyTorch: %s: %s %s", one.operator, one.reason,

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A part of a graph that is one package: tracing, compiling and running it."""
 
+import functools
 import time
 
 import torch
@@ -14,6 +15,7 @@ from torch.utils import _pytree as pytree
 from fusion_compiler import cache, compiler
 from fusion_compiler.importing import (decompositions, fx, known_places,
                                        simplify, torch_mlir)
+from fusion_compiler.files import Numbered
 from fusion_compiler.package import Package
 from fusion_compiler.torch import layout, precision
 from fusion_compiler.torch.repeats import Repeats
@@ -186,6 +188,12 @@ class Traced:
                 self.graph.erase_node(node)
 
 
+@functools.lru_cache(maxsize=None)
+def _reports(path):
+    """The files of pages that begin with `path`, for all graphs together."""
+    return Numbered(path)
+
+
 class Imported:
     """A part as MLIR, or as the package that was kept of it before.
 
@@ -202,7 +210,9 @@ class Imported:
         rounded = precision.rounded(module.graph, device)
         self.key = cache.key("torch", program, self.target,
                              options.fast_numerics, rounded)
-        self.data = cache.find(self.key)
+        # A page is of a compilation.
+        self.data = None if options.report else cache.find(self.key)
+        self.reports, self.report = _reports(options.report), None
         self.linalg = None if self.data else fx.to_linalg(program, rounded)
         self.seconds = time.perf_counter() - start
         self.begun = None
@@ -221,9 +231,11 @@ class Imported:
         if self.data is not None:
             return Package(self.data, device)
         start = time.perf_counter()
+        self.report = self.reports.take()
         package = compiler.compile(self.linalg, target=self.target,
                                    device=device, file_name="graph",
-                                   fast_numerics=self.options.fast_numerics)
+                                   fast_numerics=self.options.fast_numerics,
+                                   report=self.report)
         cache.keep(self.key, package.data)
         self.seconds += time.perf_counter() - start
         return package
@@ -243,6 +255,7 @@ class Part(torch.nn.Module):
         self.constants = [constant.to(imported.device)
                           for constant in traced.constants]
         self.cached = imported.data is not None
+        self.report = imported.report
         self.entry = next(iter(self.package.on(_device_name(imported.device))
                                .entries.values()))
         orders = [_order(traced.inputs[number])

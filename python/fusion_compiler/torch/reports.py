@@ -4,6 +4,7 @@
 """What became of the graphs that `torch.compile` handed over."""
 
 import dataclasses
+import pathlib
 import re
 import threading
 import typing
@@ -24,13 +25,15 @@ class CompiledPart:
 
     `operations` counts ATen operations, `kernels` launches of one run;
     `cached` tells that the package was kept from before, and `seconds` what
-    tracing, importing and compiling took. `package` is the Package.
+    tracing, importing and compiling took. `package` is the Package, `report`
+    the file of its page, None where none was asked for.
     """
     operations: int
     kernels: int
     cached: bool
     seconds: float
     package: object
+    report: typing.Optional[pathlib.Path] = None
 
 
 @dataclasses.dataclass(frozen=True)

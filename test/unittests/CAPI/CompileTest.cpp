@@ -18,6 +18,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <unistd.h>
@@ -102,6 +104,29 @@ TEST(CompileTest, CompilesInAProcessOfItsOwnAndInThisOne) {
                fusionCompilationGetExplanation(here.handle));
   EXPECT_STREQ(fusionCompilationGetLedger(apart.handle),
                fusionCompilationGetLedger(here.handle));
+}
+
+TEST(CompileTest, WritesThePage) {
+  std::string path =
+      testing::TempDir() + "page" + std::to_string(getpid()) + ".html";
+  FusionCompileOptions options = {};
+  options.report = path.c_str();
+  Compiled good(kGood, options);
+  EXPECT_EQ(good.status, FUSION_OK)
+      << fusionCompilationGetDiagnostics(good.handle);
+  EXPECT_EQ(good.output(), Compiled(kGood).output());
+  std::ifstream file(path);
+  std::string page(std::istreambuf_iterator<char>(file), {});
+  EXPECT_NE(page.find("p.mlir"), std::string::npos);
+  std::remove(path.c_str());
+
+  // What is refused leaves none.
+  options.report = "/no/such/folder/page.html";
+  Compiled unwritten(kGood, options);
+  EXPECT_EQ(unwritten.status, FUSION_DIAGNOSED);
+  ASSERT_EQ(unwritten.count(), 1u);
+  EXPECT_EQ(unwritten.get(0).code, 1009);
+  EXPECT_TRUE(unwritten.output().empty());
 }
 
 TEST(CompileTest, SaysWhatIsWrongInParts) {

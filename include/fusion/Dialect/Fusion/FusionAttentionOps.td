@@ -54,11 +54,35 @@ def Fusion_AttentionOp
     Vaswani et al., 2017; Ainslie et al., 2023 (grouped queries); steps 4 and 7
     divide once, after the product (Dao et al., 2022).
 
+    Refused are sizes that do not agree, element types of `query` and `key` that
+    differ, a `dropout` outside [0, 1] or without `seed`, and a `scale` that is not
+    finite.
+
     Example:
     ```mlir
-    %o = fusion.attention %q, %k, %v causal(top_left) {scale = 0.125}
-        : (tensor<2x32x?x64xbf16>, tensor<2x8x?x64xbf16>,
-           tensor<2x8x?x64xbf16>) -> tensor<2x32x?x64xbf16>
+    func.func @attention(%q: tensor<2x32x?x64xbf16>, %k: tensor<2x8x?x64xbf16>,
+                         %v: tensor<2x8x?x64xbf16>) -> tensor<2x32x?x64xbf16> {
+      %o = fusion.attention %q, %k, %v causal(top_left) {scale = 0.125 : f64}
+          : (tensor<2x32x?x64xbf16>, tensor<2x8x?x64xbf16>,
+             tensor<2x8x?x64xbf16>) -> tensor<2x32x?x64xbf16>
+      return %o : tensor<2x32x?x64xbf16>
+    }
+
+    // The scores are bent by tanh before the softmax.
+    func.func @soft_cap(%q: tensor<8x128x64xf16>, %k: tensor<8x128x64xf16>,
+                        %v: tensor<8x128x64xf16>) -> tensor<8x128x64xf16> {
+      %cap = arith.constant 30.0 : f32
+      %o = fusion.attention %q, %k, %v
+          : (tensor<8x128x64xf16>, tensor<8x128x64xf16>, tensor<8x128x64xf16>)
+          -> tensor<8x128x64xf16> {
+      ^bb0(%s: f32, %head: index, %i: index, %j: index):
+        %0 = arith.divf %s, %cap : f32
+        %1 = math.tanh %0 : f32
+        %2 = arith.mulf %1, %cap : f32
+        fusion.yield %2 : f32
+      }
+      return %o : tensor<8x128x64xf16>
+    }
     ```
   }];
   let arguments = (ins

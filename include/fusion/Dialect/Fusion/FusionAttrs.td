@@ -105,7 +105,10 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     the blocks goes back: the block with the last tile of one has the first of the
     next.
 
-    Example: `#fusion.axis<full, tile = 4096, warps = 4, vector = 8>`.
+    Example:
+    ```mlir
+    #columns = #fusion.axis<full, tile = 4096, warps = 4, vector = 8>
+    ```
   }];
   let parameters = (ins
     EnumParameter<Fusion_AxisKind>:$kind,
@@ -179,8 +182,10 @@ def Fusion_MmaAttr : Fusion_Attr<"Mma", "mma"> {
       of it finishing a tile counts for; else 0. For `wgmma` with `blocks`, not
       together with `split` or `groups`.
 
-    Example: `#fusion.mma<wgmma, stages = 4, columns = 64, group = 8, blocks =
-    132>`.
+    Example:
+    ```mlir
+    #products = #fusion.mma<wgmma, stages = 4, columns = 64, group = 8, blocks = 132>
+    ```
   }];
   let parameters = (ins
     EnumParameter<Fusion_MmaKind>:$kind,
@@ -218,8 +223,12 @@ def Fusion_ScheduleAttr : Fusion_Attr<"Schedule", "schedule"> {
     are more hold the same elements. `mma` is there for contractions.
 
     Example:
-    `#fusion.schedule<reduction, axes = [#fusion.axis<grid, tile = 1>,
-    #fusion.axis<full, tile = 4096, warps = 4, vector = 8>], warps = 4>`.
+    ```mlir
+    #rows = #fusion.schedule<reduction,
+        axes = [#fusion.axis<grid, tile = 1>,
+                #fusion.axis<full, tile = 4096, warps = 4, vector = 8>],
+        warps = 4>
+    ```
   }];
   let parameters = (ins
     EnumParameter<Fusion_Strategy>:$strategy,
@@ -247,6 +256,12 @@ def Fusion_EstimateAttr : Fusion_Attr<"Estimate", "estimate"> {
     `registers` per thread; `shared_bytes` per block; `saved_bytes` and
     `saved_launches` against running every op as a kernel of its own (negative
     when fusion costs more than it saves).
+
+    Example:
+    ```mlir
+    #cost = #fusion.estimate<time_us = 3.2, dram_bytes = 8388608, flops = 4194304, registers = 32,
+        shared_bytes = 0, saved_bytes = 4194304, saved_launches = 1>
+    ```
   }];
   let parameters = (ins
     APFloatParameter<"time in microseconds, a double">:$time,
@@ -286,7 +301,10 @@ def Fusion_LaunchAttr : Fusion_Attr<"Launch", "launch"> {
     own in one grid. `time_us` is predicted for all of them together, in
     microseconds.
 
-    Example: `#fusion.launch<0, time_us = 3.2>`.
+    Example:
+    ```mlir
+    #together = #fusion.launch<0, time_us = 3.2>
+    ```
   }];
   let parameters = (ins
     "int64_t":$number,
@@ -307,12 +325,16 @@ def Fusion_LaunchAttr : Fusion_Attr<"Launch", "launch"> {
 def Fusion_TargetAttr : Fusion_Attr<"Target", "target"> {
   let summary = "the chip that a module is compiled for";
   let description = [{
-    Example: `module attributes {fusion.target = #fusion.target<chip =
-    "sm_90a">}`. The chips known are those of
-    `include/fusion/Support/Chips.def`.
+    The chips known are those of `include/fusion/Support/Chips.def`.
 
     `fitted` has constants of the models that were measured again, by group and
     name (docs/CostModel.md): `fitted = {loops = {walkingShare = 0.6 : f64}}`.
+
+    Example:
+    ```mlir
+    module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
+    }
+    ```
   }];
   let parameters = (ins StringRefParameter<"name of the chip">:$chip,
                     OptionalParameter<"::mlir::DictionaryAttr",

@@ -38,8 +38,16 @@ def Fusion_RowGroupsOp : Fusion_ComputeOp<"row_groups", [
     a bias or a scale; a product whose blocks each have rows of one group
     (`fusion.grouped_matmul`) reads it once for a tile.
 
-    Example: `%g = fusion.row_groups %offsets : tensor<9xi32> ->
-    tensor<8192xi32>`.
+    Example:
+    ```mlir
+    // The bias of each row's group.
+    func.func @bias(%offsets: tensor<9xi32>, %table: tensor<8x64xf32>) -> tensor<512x64xf32> {
+      %group = fusion.row_groups %offsets : tensor<9xi32> -> tensor<512xi32>
+      %bias = fusion.gather %table, %group axis(0)
+          : (tensor<8x64xf32>, tensor<512xi32>) -> tensor<512x64xf32>
+      return %bias : tensor<512x64xf32>
+    }
+    ```
   }];
   let arguments = (ins RankedTensorOf<[I32]>:$offsets, Optional<Index>:$rows);
   let results = (outs RankedTensorOf<[I32]>:$result);
@@ -78,11 +86,19 @@ def Fusion_GroupedMatmulOp : Fusion_ComputeOp<"grouped_matmul",
     the tiles of all groups, each with rows of one group; `--explain` says why
     when they do not (docs/Rationale/TensorCores.md).
 
+    Refused are sizes that do not agree, no groups at all, and floats beside
+    integers.
+
     Example:
     ```mlir
-    %y = fusion.grouped_matmul %x, %w offsets(%o)
-        : (tensor<8192x4096xbf16>, tensor<8x4096x14336xbf16>, tensor<9xi32>)
-        -> tensor<8192x14336xbf16>
+    // Eight experts, each with the rows that were sent to it.
+    func.func @experts(%x: tensor<512x128xbf16>, %w: tensor<8x128x256xbf16>,
+                       %offsets: tensor<9xi32>) -> tensor<512x256xbf16> {
+      %y = fusion.grouped_matmul %x, %w offsets(%offsets)
+          : (tensor<512x128xbf16>, tensor<8x128x256xbf16>, tensor<9xi32>)
+          -> tensor<512x256xbf16>
+      return %y : tensor<512x256xbf16>
+    }
     ```
   }];
   let arguments = (ins

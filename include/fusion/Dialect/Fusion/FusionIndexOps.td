@@ -30,9 +30,19 @@ def Fusion_GatherOp : Fusion_ComputeOp<"gather", [InferTypeOpAdaptor]> {
     With `axis` 0 this is an embedding: `input` is the table. As ONNX Gather and
     `torch.nn.functional.embedding`.
 
+    `axis` is a dimension of `input`, which has an element at least along it unless
+    there are no indices.
+
     Example:
-    `%y = fusion.gather %table, %ids axis(0)
-    : (tensor<32000x4096xbf16>, tensor<?xi64>) -> tensor<?x4096xbf16>`.
+    ```mlir
+    // Rows of an embedding table.
+    func.func @embedding(%table: tensor<32000x64xbf16>, %ids: tensor<?xi64>)
+        -> tensor<?x64xbf16> {
+      %y = fusion.gather %table, %ids axis(0)
+          : (tensor<32000x64xbf16>, tensor<?xi64>) -> tensor<?x64xbf16>
+      return %y : tensor<?x64xbf16>
+    }
+    ```
   }];
   let arguments = (ins Fusion_ElementTensor:$input,
                        Fusion_IndexTensor:$indices, I64Attr:$axis);
@@ -71,13 +81,21 @@ def Fusion_ScanOp
     The input phase leaves the op as it is. `decompose` gives the reference
     meaning, a loop over slices.
 
+    Refused are inputs of several shapes, initial values that are no scalars of
+    their input's element type, and a region of other arguments.
+
     Example:
     ```mlir
-    %y = fusion.scan ins(%x : tensor<?x64xf32>) inits(%zero : f32) axis(0)
-        -> tensor<?x64xf32> {
-    ^bb0(%a: f32, %b: f32):
-      %s = arith.addf %a, %b : f32
-      fusion.yield %s : f32
+    // A cumulative sum down the columns.
+    func.func @cumsum(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
+      %zero = arith.constant 0.0 : f32
+      %y = fusion.scan ins(%x : tensor<?x64xf32>) inits(%zero : f32) axis(0)
+          -> tensor<?x64xf32> {
+      ^bb0(%a: f32, %b: f32):
+        %s = arith.addf %a, %b : f32
+        fusion.yield %s : f32
+      }
+      return %y : tensor<?x64xf32>
     }
     ```
   }];

@@ -42,10 +42,15 @@ def Fusion_CrossEntropyOp
     bf16; the result has the input's element type. As
     `torch.nn.functional.cross_entropy`.
 
+    `label_smoothing` is from 0 to 1; `axis` is a dimension of `input`.
+
     Example:
     ```mlir
-    %l = fusion.cross_entropy mean %x, %t axis(1) {ignore_index = -100 : i64}
-        : (tensor<?x32000xbf16>, tensor<?xi64>) -> tensor<bf16>
+    func.func @loss(%logits: tensor<?x1000xbf16>, %target: tensor<?xi64>) -> tensor<bf16> {
+      %l = fusion.cross_entropy mean %logits, %target axis(1) {ignore_index = -100 : i64}
+          : (tensor<?x1000xbf16>, tensor<?xi64>) -> tensor<bf16>
+      return %l : tensor<bf16>
+    }
     ```
   }];
   let arguments = (ins
@@ -69,6 +74,19 @@ def Fusion_LinearCrossEntropyOp
     f64) and never rounded; then `fusion.cross_entropy` of the logits with the
     classes along dimension 1. `input` is [N, K], `weight` [C, K], `bias` [C],
     `target` [N]. The result has the input's element type.
+
+    `input` and `weight` have one element type; `label_smoothing` is from 0 to 1.
+
+    Example:
+    ```mlir
+    // The logits, [N, 1000], are never in memory.
+    func.func @loss(%x: tensor<?x64xbf16>, %w: tensor<1000x64xbf16>, %target: tensor<?xi64>)
+        -> tensor<bf16> {
+      %l = fusion.linear_cross_entropy mean %x, %w, %target
+          : (tensor<?x64xbf16>, tensor<1000x64xbf16>, tensor<?xi64>) -> tensor<bf16>
+      return %l : tensor<bf16>
+    }
+    ```
   }];
   let arguments = (ins
     Fusion_FloatTensor:$input, Fusion_FloatTensor:$weight,

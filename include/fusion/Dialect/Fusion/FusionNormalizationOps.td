@@ -31,6 +31,16 @@ def Fusion_SoftmaxOp : Fusion_SoftmaxBase<"softmax"> {
     f16 and bf16 are computed in f32 and rounded once. The sum may be made of
     parts, each relative to its own maximum, which are scaled then. A NaN in a
     row makes the row NaN, and so does a row of -inf. As `torch.softmax`.
+
+    `axis` is a dimension of the input, counted from 0.
+
+    Example:
+    ```mlir
+    func.func @softmax(%scores: tensor<8x?x128xbf16>) -> tensor<8x?x128xbf16> {
+      %y = fusion.softmax %scores axis(2) : tensor<8x?x128xbf16>
+      return %y : tensor<8x?x128xbf16>
+    }
+    ```
   }];
 }
 
@@ -39,6 +49,16 @@ def Fusion_LogSoftmaxOp : Fusion_SoftmaxBase<"log_softmax"> {
   let description = [{
     `m = max_j x_j`, `y_j = (x_j - m) - log(sum_k exp(x_k - m))` along `axis`.
     Computed as `fusion.softmax` is. As `torch.log_softmax`.
+
+    `axis` is a dimension of the input, counted from 0.
+
+    Example:
+    ```mlir
+    func.func @log_softmax(%logits: tensor<?x1000xf32>) -> tensor<?x1000xf32> {
+      %y = fusion.log_softmax %logits axis(1) : tensor<?x1000xf32>
+      return %y : tensor<?x1000xf32>
+    }
+    ```
   }];
 }
 
@@ -58,11 +78,17 @@ def Fusion_LayerNormOp : Fusion_NormBase<"layer_norm"> {
     shape of the normalised dimensions. Computed in f32 for f16 and bf16,
     rounded once. Ba et al., 2016; as `torch.nn.functional.layer_norm`.
 
+    `eps` is finite and not negative.
+
     Example:
     ```mlir
-    %y = fusion.layer_norm %x scale(%g) bias(%b) axis(1) eps(1.0e-5)
-        : (tensor<?x4096xbf16>, tensor<4096xf32>, tensor<4096xf32>)
-        -> tensor<?x4096xbf16>
+    func.func @layer_norm(%x: tensor<?x4096xbf16>, %scale: tensor<4096xf32>,
+                          %bias: tensor<4096xf32>) -> tensor<?x4096xbf16> {
+      %y = fusion.layer_norm %x scale(%scale) bias(%bias) axis(1) eps(1.0e-5)
+          : (tensor<?x4096xbf16>, tensor<4096xf32>, tensor<4096xf32>)
+          -> tensor<?x4096xbf16>
+      return %y : tensor<?x4096xbf16>
+    }
     ```
   }];
   let arguments = (ins
@@ -82,6 +108,18 @@ def Fusion_RmsNormOp : Fusion_NormBase<"rms_norm"> {
     `y = x rsqrt(sum(x^2) / n + eps) scale + bias`. `scale` and `bias` have the
     shape of the normalised dimensions. Computed in f32 for f16 and bf16,
     rounded once. Zhang and Sennrich, 2019; as `torch.nn.functional.rms_norm`.
+
+    `eps` is finite and not negative.
+
+    Example:
+    ```mlir
+    func.func @rms_norm(%x: tensor<?x4096xbf16>, %scale: tensor<4096xbf16>)
+        -> tensor<?x4096xbf16> {
+      %y = fusion.rms_norm %x scale(%scale) axis(1) eps(1.0e-6)
+          : (tensor<?x4096xbf16>, tensor<4096xbf16>) -> tensor<?x4096xbf16>
+      return %y : tensor<?x4096xbf16>
+    }
+    ```
   }];
   let arguments = (ins
     Fusion_FloatTensor:$input, Optional<Fusion_FloatTensor>:$scale,
@@ -102,6 +140,20 @@ def Fusion_GroupNormOp : Fusion_NormBase<"group_norm"> {
     `y = (x - mean) rsqrt(var + eps) scale[c] + bias[c]`. Computed in f32 for
     f16 and bf16, rounded once. Wu and He, 2018; as
     `torch.nn.functional.group_norm`.
+
+    `groups` is positive and divides C; `scale` and `bias` are [C]; `eps` is finite
+    and not negative.
+
+    Example:
+    ```mlir
+    func.func @group_norm(%x: tensor<2x64x14x14xf16>, %scale: tensor<64xf32>,
+                          %bias: tensor<64xf32>) -> tensor<2x64x14x14xf16> {
+      %y = fusion.group_norm %x scale(%scale) bias(%bias) groups(8) eps(1.0e-5)
+          : (tensor<2x64x14x14xf16>, tensor<64xf32>, tensor<64xf32>)
+          -> tensor<2x64x14x14xf16>
+      return %y : tensor<2x64x14x14xf16>
+    }
+    ```
   }];
   let arguments = (ins
     Fusion_FloatTensor:$input, Optional<Fusion_FloatTensor>:$scale,
@@ -121,6 +173,18 @@ def Fusion_InstanceNormOp : Fusion_NormBase<"instance_norm"> {
     `y = (x - mean) rsqrt(var + eps) scale[c] + bias[c]`. Computed in f32 for
     f16 and bf16, rounded once. Ulyanov et al., 2016; as
     `torch.nn.functional.instance_norm`.
+
+    `scale` and `bias` are [C]; `eps` is finite and not negative.
+
+    Example:
+    ```mlir
+    func.func @instance_norm(%x: tensor<2x64x14x14xf16>, %scale: tensor<64xf32>)
+        -> tensor<2x64x14x14xf16> {
+      %y = fusion.instance_norm %x scale(%scale) eps(1.0e-5)
+          : (tensor<2x64x14x14xf16>, tensor<64xf32>) -> tensor<2x64x14x14xf16>
+      return %y : tensor<2x64x14x14xf16>
+    }
+    ```
   }];
   let arguments = (ins
     Fusion_FloatTensor:$input, Optional<Fusion_FloatTensor>:$scale,
@@ -138,6 +202,21 @@ def Fusion_BatchNormOp : Fusion_NormBase<"batch_norm"> {
     the index along `channel_axis`. Statistics come from outside (inference).
     Computed in f32 for f16 and bf16, rounded once. Ioffe and Szegedy, 2015; as
     `torch.nn.functional.batch_norm` with `training=False`.
+
+    `mean`, `variance`, `scale` and `bias` are [C], with C the size along
+    `channel_axis`; `eps` is finite and not negative.
+
+    Example:
+    ```mlir
+    func.func @batch_norm(%x: tensor<2x64x14x14xf16>, %mean: tensor<64xf32>,
+                          %variance: tensor<64xf32>, %scale: tensor<64xf32>)
+        -> tensor<2x64x14x14xf16> {
+      %y = fusion.batch_norm %x, %mean, %variance scale(%scale) channel_axis(1) eps(1.0e-5)
+          : (tensor<2x64x14x14xf16>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>)
+          -> tensor<2x64x14x14xf16>
+      return %y : tensor<2x64x14x14xf16>
+    }
+    ```
   }];
   let arguments = (ins
     Fusion_FloatTensor:$input, Fusion_FloatTensor:$mean,
@@ -161,6 +240,20 @@ def Fusion_BatchNormTrainingOp
     bias[c]`. Returns y, of the input's type, and mean and variance, in the
     compute type (f32 for f16 and bf16). Running statistics are the caller's:
     they are ordinary arithmetic on the two.
+
+    The input has rank 2 or more; `scale` and `bias` are [C], with C the size along
+    `channel_axis`; `eps` is finite and not negative. Ioffe and Szegedy, 2015.
+
+    Example:
+    ```mlir
+    func.func @batch_norm_training(%x: tensor<8x64x14x14xf16>)
+        -> (tensor<8x64x14x14xf16>, tensor<64xf32>, tensor<64xf32>) {
+      %y, %mean, %variance = fusion.batch_norm_training %x channel_axis(1) eps(1.0e-5)
+          : (tensor<8x64x14x14xf16>)
+          -> (tensor<8x64x14x14xf16>, tensor<64xf32>, tensor<64xf32>)
+      return %y, %mean, %variance : tensor<8x64x14x14xf16>, tensor<64xf32>, tensor<64xf32>
+    }
+    ```
   }];
   let arguments = (ins
     Fusion_FloatTensor:$input, Optional<Fusion_FloatTensor>:$scale,

@@ -38,12 +38,19 @@ def Fusion_KernelOp : Fusion_Op<"kernel", [
     Result types may be less static than what the body yields only through an
     explicit `tensor.cast`: types of results and yielded values are equal.
 
+    Example:
     ```mlir
-    %r = fusion.kernel @scale ins(%x, %s : tensor<?x8xf32>, f32)
-        -> (tensor<?x8xf32>) {
-    ^bb0(%a: tensor<?x8xf32>, %b: f32):
-      %0 = linalg.generic ...
-      fusion.yield %0 : tensor<?x8xf32>
+    func.func @scale(%x: tensor<?x8xf32>, %s: f32) -> tensor<?x8xf32> {
+      %r = fusion.kernel @scale ins(%x, %s : tensor<?x8xf32>, f32) -> (tensor<?x8xf32>) {
+      ^bb0(%a: tensor<?x8xf32>, %b: f32):
+        %0 = linalg.map ins(%a : tensor<?x8xf32>) outs(%a : tensor<?x8xf32>)
+          (%in: f32, %out: f32) {
+            %1 = arith.mulf %in, %b : f32
+            linalg.yield %1 : f32
+          }
+        fusion.yield %0 : tensor<?x8xf32>
+      }
+      return %r : tensor<?x8xf32>
     }
     ```
   }];
@@ -84,6 +91,24 @@ def Fusion_KernelOp : Fusion_Op<"kernel", [
 
 def Fusion_YieldOp : Fusion_Op<"yield", [Pure, Terminator, ReturnLike]> {
   let summary = "values that a region of a fusion op yields";
+  let description = [{
+    Ends the body of `fusion.kernel`, the combiner of `fusion.scan` and the score
+    modification of `fusion.attention`. Types and number are what the region's op
+    says.
+
+    Example:
+    ```mlir
+    func.func @running_maximum(%x: tensor<64xi32>) -> tensor<64xi32> {
+      %least = arith.constant -2147483648 : i32
+      %y = fusion.scan ins(%x : tensor<64xi32>) inits(%least : i32) axis(0) -> tensor<64xi32> {
+      ^bb0(%a: i32, %b: i32):
+        %m = arith.maxsi %a, %b : i32
+        fusion.yield %m : i32
+      }
+      return %y : tensor<64xi32>
+    }
+    ```
+  }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, {}); }]>];

@@ -44,13 +44,23 @@ defvar Fusion_QuantDocs = [{
 
 def Fusion_QuantizeOp : Fusion_ComputeOp<"quantize"> {
   let summary = "numbers to few-bit integers or floats";
-  let description = [{
+  let description = !strconcat([{
     `q = clamp(round(x / scale) + zero_point, lo, hi)`, rounding to nearest,
     ties to even; NaN gives lo. The quotient is rounded to f32 (f64 where x or
     the scale is f64) before that. For `float8`, x / scale is clamped to the
     format's largest finite numbers and rounded to nearest even; NaN stays NaN.
     As ONNX QuantizeLinear.
-  }] # Fusion_QuantDocs;
+  }], Fusion_QuantDocs, [{
+    Example:
+    ```mlir
+    // One scale for each channel.
+    func.func @quantize(%x: tensor<?x64xf32>, %scale: tensor<64xf32>) -> tensor<?x64xi8> {
+      %q = fusion.quantize int8 %x scale(%scale) {axis = 1 : i64}
+          : (tensor<?x64xf32>, tensor<64xf32>) -> tensor<?x64xi8>
+      return %q : tensor<?x64xi8>
+    }
+    ```
+  }]);
   let arguments = (ins
     Fusion_FloatTensor:$input, Fusion_FloatTensor:$scale,
     Optional<RankedTensorOf<[I8, I32]>>:$zero_point,
@@ -67,10 +77,20 @@ def Fusion_QuantizeOp : Fusion_ComputeOp<"quantize"> {
 
 def Fusion_DequantizeOp : Fusion_ComputeOp<"dequantize"> {
   let summary = "few-bit integers or floats to numbers";
-  let description = [{
+  let description = !strconcat([{
     `y = (q - zero_point) scale`, computed in f32 (f64 for f64 results) and
     rounded once. As ONNX DequantizeLinear.
-  }] # Fusion_QuantDocs;
+  }], Fusion_QuantDocs, [{
+    Example:
+    ```mlir
+    // Weights of four bits, with a scale for 32 neighbours each.
+    func.func @dequantize(%q: tensor<64x64xi8>, %scale: tensor<64x4xf16>) -> tensor<64x128xf16> {
+      %y = fusion.dequantize int4 %q scale(%scale) {axis = 1 : i64, group_size = 32 : i64}
+          : (tensor<64x64xi8>, tensor<64x4xf16>) -> tensor<64x128xf16>
+      return %y : tensor<64x128xf16>
+    }
+    ```
+  }]);
   let arguments = (ins
     Fusion_StorageTensor:$input, Fusion_FloatTensor:$scale,
     Optional<RankedTensorOf<[I8, I32]>>:$zero_point,
@@ -92,7 +112,15 @@ def Fusion_Int4BytesOp : Fusion_Op<"int4_bytes", [Pure]> {
     the low half first. A half that no element has is not specified. The input
     phase computes on bytes and leaves tensors of i4 to arguments and results.
 
-    Example: `%b = fusion.int4_bytes %x : tensor<3x5xi4> -> tensor<8xi8>`.
+    The result has half as many bytes as there are elements, rounded up.
+
+    Example:
+    ```mlir
+    func.func @bytes(%x: tensor<3x5xi4>) -> tensor<8xi8> {
+      %b = fusion.int4_bytes %x : tensor<3x5xi4> -> tensor<8xi8>
+      return %b : tensor<8xi8>
+    }
+    ```
   }];
   let arguments = (ins RankedTensorOf<[I<4>]>:$input);
   let results = (outs 1DTensorOf<[I8]>:$result);
@@ -106,8 +134,13 @@ def Fusion_Int4ElementsOp : Fusion_Op<"int4_elements", [Pure]> {
     The inverse of `fusion.int4_bytes`, a view as well. `sizes` are the dynamic
     sizes of the result.
 
-    Example: `%y = fusion.int4_elements %b[%n] : tensor<?xi8> ->
-    tensor<?x4xi4>`.
+    Example:
+    ```mlir
+    func.func @elements(%b: tensor<?xi8>, %n: index) -> tensor<?x4xi4> {
+      %y = fusion.int4_elements %b[%n] : tensor<?xi8> -> tensor<?x4xi4>
+      return %y : tensor<?x4xi4>
+    }
+    ```
   }];
   let arguments = (ins 1DTensorOf<[I8]>:$bytes, Variadic<Index>:$sizes);
   let results = (outs RankedTensorOf<[I<4>]>:$result);

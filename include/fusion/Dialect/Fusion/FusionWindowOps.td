@@ -52,12 +52,21 @@ def Fusion_ConvOp
     accumulates in i32, which is the result type. As `torch.nn.functional.conv1d`
     to `conv_transpose3d`.
 
+    Refused are sizes that do not agree, `groups` that do not divide the channels of
+    both sides, a window larger than the padded input, an `output_padding` of a
+    convolution that is not transposed, and a bias of another type than results
+    have before they are rounded or after.
+
     Example:
     ```mlir
-    %y = fusion.conv nchw %x, %w bias(%b)
-        {strides = array<i64: 2, 2>, padding = array<i64: 1, 1, 1, 1>}
-        : (tensor<?x3x224x224xf32>, tensor<64x3x3x3xf32>, tensor<64xf32>)
-        -> tensor<?x64x112x112xf32>
+    func.func @conv(%x: tensor<?x3x32x32xf32>, %w: tensor<16x3x3x3xf32>, %b: tensor<16xf32>)
+        -> tensor<?x16x16x16xf32> {
+      %y = fusion.conv nchw %x, %w bias(%b)
+          {strides = array<i64: 2, 2>, padding = array<i64: 1, 1, 1, 1>}
+          : (tensor<?x3x32x32xf32>, tensor<16x3x3x3xf32>, tensor<16xf32>)
+          -> tensor<?x16x16x16xf32>
+      return %y : tensor<?x16x16x16xf32>
+    }
     ```
   }];
   let arguments = (ins
@@ -98,6 +107,16 @@ def Fusion_PoolOp : Fusion_ComputeOp<"pool", [InferTypeOpAdaptor]> {
 
     As `torch.nn.functional.max_pool2d` and `avg_pool2d`; a window that
     `ceil_mode` adds there is expressed by more padding at the end.
+
+    Example:
+    ```mlir
+    func.func @pool(%x: tensor<2x16x32x32xf16>) -> tensor<2x16x16x16xf16> {
+      %y = fusion.pool max nchw %x window [3, 3]
+          {strides = array<i64: 2, 2>, padding = array<i64: 1, 1, 1, 1>}
+          : (tensor<2x16x32x32xf16>) -> tensor<2x16x16x16xf16>
+      return %y : tensor<2x16x16x16xf16>
+    }
+    ```
   }];
   let arguments = (ins
     Fusion_PoolTensor:$input, Fusion_PoolKind:$kind,

@@ -36,14 +36,6 @@
 namespace fusionemu {
 namespace FUSIONEMU_ISA {
 
-template <typename To, typename From>
-static inline To bitCast(From from) {
-  static_assert(sizeof(To) == sizeof(From), "same size");
-  To to;
-  __builtin_memcpy(&to, &from, sizeof(To));
-  return to;
-}
-
 /// Copies the lanes in `exec` of `from` to `to`.
 template <typename T>
 static inline void blend(T *to, const T *from, uint32_t exec) {

@@ -30,6 +30,11 @@ def Tile_TensorMapType : Tile_Type<"TensorMap", "tensor_map"> {
     `!fusion_tile.tensor_map<1x64x64xbf16, b128>`: the shape of one box, in the order
     of the view's dimensions, the element type, and the swizzle in which boxes
     lie in shared memory (`none`, `b32`, `b64` or `b128`).
+
+    Example:
+    ```mlir
+    !boxes = !fusion_tile.tensor_map<1x64x64xbf16, b128>
+    ```
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$box,
                         "Type":$elementType,
@@ -45,6 +50,13 @@ def Tile_RingType : Tile_Type<"Ring", "ring"> {
     *full*, on which the copies into it complete, and *empty*, on which those
     who read it arrive. A ring without buffers only passes turns: who releases
     a position lets the one who acquires that of the next round go on.
+
+    Example:
+    ```mlir
+    #rows = #fusion_tile.shared_layout<"{bytes=4, align=16, offsets=[[32,64],[4,8,16]]}">
+    !rows = !fusion_tile.buffer<4x8xf32, #rows>
+    !stages = !fusion_tile.ring<4, [!rows, !rows]>
+    ```
   }];
   let parameters = (ins "int64_t":$stages, ArrayRefParameter<"Type">:$buffers);
   let assemblyFormat = "`<` $stages `,` `[` custom<Buffers>($buffers) `]` `>`";
@@ -79,6 +91,17 @@ def Tile_TensorMapOp : Tile_Op<"tensor_map", [Pure]> {
     follow each other row-major through the bounding box, in steps of
     `element_strides`, and then through the next image. The box is 1 along all
     dimensions but the last two, which give the pixels and the channels.
+
+    Example:
+    ```mlir
+    fusion_tile.program @map(%x: !llvm.ptr<1>) attributes {num_warps = 4} {
+      %v = fusion_tile.view %x[] {shape = affine_map<() -> (1024, 256)>}
+          : !llvm.ptr<1> to !fusion_tile.view<1024x256xbf16>
+      %boxes = fusion_tile.tensor_map %v
+          : !fusion_tile.view<1024x256xbf16> -> !fusion_tile.tensor_map<64x64xbf16, b128>
+      fusion_tile.return
+    }
+    ```
   }];
   let arguments = (ins Tile_ViewType:$view,
                        OptionalAttr<DenseI64ArrayAttr>:$element_strides,
@@ -107,6 +130,17 @@ def Tile_MakeRingOp : Tile_Op<"make_ring", [MemoryEffects<[MemAlloc]>]> {
     own: a stage is full once those that each of them started before its
     `fusion_tile.copy_arrive` are complete. The ring has no buffers: the stages are
     those of `fusion_tile.alloc`.
+
+    Example:
+    ```mlir
+    #box = #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
+    !box = !fusion_tile.buffer<64x64xbf16, #box>
+    func.func @ring() {
+      // Four stages with two boxes each.
+      %ring = fusion_tile.make_ring : !fusion_tile.ring<4, [!box, !box]>
+      return
+    }
+    ```
   }];
   let arguments = (ins OptionalAttr<I64Attr>:$offset, UnitAttr:$multicast,
                        UnitAttr:$by_threads, OptionalAttr<I64Attr>:$groups);
@@ -127,6 +161,16 @@ def Tile_AcquireOp : Tile_Op<"acquire", [
     released it, then makes its full barrier expect the bytes of all of its
     buffers. Every buffer must then be filled by `fusion_tile.async_load`. Of a ring
     without buffers it only waits, and any role may do so.
+
+    Example:
+    ```mlir
+    #box = #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
+    !box = !fusion_tile.buffer<64x64xbf16, #box>
+    func.func @acquire(%ring: !fusion_tile.ring<4, [!box, !box]>, %position: index) {
+      %a, %b = fusion_tile.acquire %ring[%position] : !fusion_tile.ring<4, [!box, !box]> -> !box, !box
+      return
+    }
+    ```
   }];
   let arguments = (ins Tile_RingType:$ring, Index:$position);
   let results = (outs Variadic<Tile_BufferType>:$buffers);
@@ -158,6 +202,19 @@ def Tile_AsyncLoadOp : Tile_Op<"async_load", [AttrSizedOperandSegments,
     With `along`, the tile is made of equal pieces along that dimension of its
     own, as of rows that a table places: `coordinates` are where each starts, one
     piece after the other. A box lies in one piece.
+
+    Example:
+    ```mlir
+    #box = #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
+    !box = !fusion_tile.buffer<64x64xbf16, #box>
+    func.func @copy(%map: !fusion_tile.tensor_map<64x64xbf16, b128>, %row: index, %column: index,
+                    %ring: !fusion_tile.ring<4, [!box]>, %position: index) {
+      %buffer = fusion_tile.acquire %ring[%position] : !fusion_tile.ring<4, [!box]> -> !box
+      fusion_tile.async_load %map[%row, %column] into %buffer signals %ring[%position] dims [0, 1]
+          : !fusion_tile.tensor_map<64x64xbf16, b128>, !box, !fusion_tile.ring<4, [!box]>
+      return
+    }
+    ```
   }];
   let arguments = (ins Tile_TensorMapType:$map, Variadic<Index>:$coordinates,
                        Tile_BufferType:$buffer, Tile_RingType:$ring,
@@ -183,6 +240,18 @@ def Tile_WaitOp : Tile_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Waits until a stage is full";
   let description = [{
     For consumers. The buffers may be read until the stage is released.
+
+    Example:
+    ```mlir
+    #box = #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
+    !box = !fusion_tile.buffer<64x64xbf16, #box>
+    func.func @read(%ring: !fusion_tile.ring<4, [!box]>, %position: index) -> tensor<64x64xbf16> {
+      %buffer = fusion_tile.wait %ring[%position] : !fusion_tile.ring<4, [!box]> -> !box
+      %tile = fusion_tile.local_load %buffer : !box -> tensor<64x64xbf16>
+      fusion_tile.release %ring[%position] : !fusion_tile.ring<4, [!box]>
+      return %tile : tensor<64x64xbf16>
+    }
+    ```
   }];
   let arguments = (ins Tile_RingType:$ring, Index:$position);
   let results = (outs Variadic<Tile_BufferType>:$buffers);
@@ -197,6 +266,15 @@ def Tile_ReleaseOp : Tile_Op<"release", [MemoryEffects<[MemRead, MemWrite]>]> {
   let description = [{
     Each warp arrives on the stage's empty barrier once its own reads, those of
     products in flight included, are done: a `fusion_tile.mma_wait` stands before it.
+
+    Example:
+    ```mlir
+    // A ring without buffers passes turns.
+    func.func @pass_on(%turns: !fusion_tile.ring<2, []>, %position: index) {
+      fusion_tile.release %turns[%position] : !fusion_tile.ring<2, []>
+      return
+    }
+    ```
   }];
   let arguments = (ins Tile_RingType:$ring, Index:$position);
   let assemblyFormat = "$ring `[` $position `]` attr-dict `:` type($ring)";
@@ -207,6 +285,14 @@ def Tile_DrainOp : Tile_Op<"drain", [MemoryEffects<[MemRead, MemWrite]>]> {
   let description = [{
     For producers, at their end: `position` is the next one. A block whose
     stages other blocks release must outlive the releases.
+
+    Example:
+    ```mlir
+    func.func @end(%turns: !fusion_tile.ring<2, []>, %next: index) {
+      fusion_tile.drain %turns[%next] : !fusion_tile.ring<2, []>
+      return
+    }
+    ```
   }];
   let arguments = (ins Tile_RingType:$ring, Index:$position);
   let assemblyFormat = "$ring `[` $position `]` attr-dict `:` type($ring)";
@@ -229,6 +315,17 @@ def Tile_MmaAsyncOp : Tile_Op<"mma_async", [
 
     The result may not be read before `fusion_tile.mma_wait`; only another
     `fusion_tile.mma_async` may take it as its accumulator.
+
+    Example:
+    ```mlir
+    #box = #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
+    !box = !fusion_tile.buffer<64x64xbf16, #box>
+    func.func @product(%a: !box, %b: !box, %acc: tensor<64x64xf32>) -> tensor<64x64xf32> {
+      %started = fusion_tile.mma_async %a, %b, %acc : !box, !box -> tensor<64x64xf32>
+      %done = fusion_tile.mma_wait %started : tensor<64x64xf32> -> tensor<64x64xf32>
+      return %done : tensor<64x64xf32>
+    }
+    ```
   }];
   let arguments = (ins AnyType:$a, AnyType:$b, AnyStaticShapeTensor:$acc,
                        UnitAttr:$swapped);
@@ -248,6 +345,16 @@ def Tile_MmaWaitOp : Tile_Op<"mma_wait", [
     until at most `pending` groups are in flight. `values` are the accumulators
     in flight; `kept` are tiles in registers that products in flight may still
     read, which must stay where they are until then.
+
+    Example:
+    ```mlir
+    // One group stays in flight, which still reads %a from registers.
+    func.func @wait(%acc: tensor<64x64xf32>, %a: tensor<64x16xbf16>) -> tensor<64x64xf32> {
+      %done = fusion_tile.mma_wait %acc {pending = 1 : i64} : tensor<64x64xf32>
+          keeping %a : tensor<64x16xbf16> -> tensor<64x64xf32>
+      return %done : tensor<64x64xf32>
+    }
+    ```
   }];
   let arguments = (ins Variadic<AnyStaticShapeTensor>:$values,
                        Variadic<AnyStaticShapeTensor>:$kept,
@@ -267,6 +374,15 @@ def Tile_PinOp : Tile_Op<"pin", [Pure, Elementwise,
     Its value, with elements of less than 32 bits side by side in registers of a
     thread. Nothing that follows looks behind it: what products are rounded to
     before others of the same tile are made takes no more registers meanwhile.
+
+    Example:
+    ```mlir
+    func.func @pin(%sum: tensor<64x64xf32>) -> tensor<64x64xbf16> {
+      %rounded = arith.truncf %sum : tensor<64x64xf32> to tensor<64x64xbf16>
+      %here = fusion_tile.pin %rounded : tensor<64x64xbf16>
+      return %here : tensor<64x64xbf16>
+    }
+    ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$value);
   let results = (outs AnyStaticShapeTensor:$result);
@@ -287,6 +403,20 @@ def Tile_AsyncStoreOp : Tile_Op<"async_store", [
     written. Before the buffer is filled, the copies out of it that an earlier
     `fusion_tile.async_store` started are waited for. Each warpgroup fills and writes
     its own rows, when the value's layout lets it, and waits for itself only.
+
+    Example:
+    ```mlir
+    #box = #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
+    !box = !fusion_tile.buffer<64x64xbf16, #box>
+    func.func @write(%tile: tensor<64x64xbf16>, %map: !fusion_tile.tensor_map<64x64xbf16, b128>,
+                     %row: index, %column: index) {
+      %buffer = fusion_tile.alloc : !box
+      fusion_tile.async_store %tile, %map[%row, %column] through %buffer dims [0, 1]
+          : tensor<64x64xbf16>, !fusion_tile.tensor_map<64x64xbf16, b128>, !box
+      fusion_tile.async_store_wait
+      return
+    }
+    ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$value, Tile_TensorMapType:$map,
                        Variadic<Index>:$coordinates, Tile_BufferType:$buffer,
@@ -304,6 +434,14 @@ def Tile_AsyncStoreWaitOp : Tile_Op<"async_store_wait", [
   let description = [{
     Stands at the end of a role that has `fusion_tile.async_store` ops: shared memory
     must outlive the copies out of it.
+
+    Example:
+    ```mlir
+    fusion_tile.program @last() attributes {num_warps = 4} {
+      fusion_tile.async_store_wait
+      fusion_tile.return
+    }
+    ```
   }];
   let assemblyFormat = "attr-dict";
 }
@@ -328,6 +466,32 @@ def Tile_SpecializeOp : Tile_Op<"specialize", [
     shared-memory allocation), and `fusion_tile.group_number` tells them apart. The
     warps of all groups but one count as `extra_warps`; a stage is free once the
     one group that reads it has released it, or all groups that do.
+
+    Example:
+    ```mlir
+    #box = #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
+    !box = !fusion_tile.buffer<64x64xbf16, #box>
+    !ring = !fusion_tile.ring<2, [!box]>
+    // One thread of a fifth warp copies a box; the four others read it.
+    fusion_tile.program @roles(%x: !llvm.ptr<1>) attributes {num_warps = 4, extra_warps = 1} {
+      %c0 = arith.constant 0 : index
+      %v = fusion_tile.view %x[] {shape = affine_map<() -> (64, 64)>}
+          : !llvm.ptr<1> to !fusion_tile.view<64x64xbf16>
+      %map = fusion_tile.tensor_map %v
+          : !fusion_tile.view<64x64xbf16> -> !fusion_tile.tensor_map<64x64xbf16, b128>
+      %ring = fusion_tile.make_ring : !ring
+      fusion_tile.specialize consumer {
+        %full = fusion_tile.wait %ring[%c0] : !ring -> !box
+        %tile = fusion_tile.local_load %full : !box -> tensor<64x64xbf16>
+        fusion_tile.release %ring[%c0] : !ring
+      } producer {
+        %empty = fusion_tile.acquire %ring[%c0] : !ring -> !box
+        fusion_tile.async_load %map[%c0, %c0] into %empty signals %ring[%c0] dims [0, 1]
+            : !fusion_tile.tensor_map<64x64xbf16, b128>, !box, !ring
+      }
+      fusion_tile.return
+    }
+    ```
   }];
   let arguments = (ins OptionalAttr<DenseI64ArrayAttr>:$registers,
                        DefaultValuedAttr<I64Attr, "1">:$groups,
@@ -342,6 +506,17 @@ def Tile_GroupNumberOp : Tile_Op<"group_number", [Pure]> {
   let summary = "The number of this group among the groups of consumers";
   let description = [{
     Stands in the consumer of a `fusion_tile.specialize`; 0 when it has one group.
+
+    Example:
+    ```mlir
+    fusion_tile.program @groups() attributes {num_warps = 4, extra_warps = 8} {
+      fusion_tile.specialize {groups = 2 : i64} consumer {
+        %number = fusion_tile.group_number
+      } producer {
+      }
+      fusion_tile.return
+    }
+    ```
   }];
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict";
@@ -353,6 +528,23 @@ def Tile_GroupBufferOp : Tile_Op<"group_buffer", [Pure]> {
   let description = [{
     Of `buffers`, one for each group of consumers in the order of their numbers
     and all in one stage of a ring, the one of the group that asks.
+
+    Example:
+    ```mlir
+    #box = #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
+    !box = !fusion_tile.buffer<64x64xbf16, #box>
+    !ring = !fusion_tile.ring<2, [!box, !box]>
+    fusion_tile.program @groups() attributes {num_warps = 4, extra_warps = 8} {
+      %c0 = arith.constant 0 : index
+      %ring = fusion_tile.make_ring groups 2 : !ring
+      fusion_tile.specialize {groups = 2 : i64} consumer {
+        %a, %b = fusion_tile.wait %ring[%c0] : !ring -> !box, !box
+        %mine = fusion_tile.group_buffer %a, %b : !box, !box -> !box
+      } producer {
+      }
+      fusion_tile.return
+    }
+    ```
   }];
   let arguments = (ins Variadic<Tile_BufferType>:$buffers);
   let results = (outs Tile_BufferType:$result);
@@ -371,8 +563,13 @@ def Tile_TransposeBufferOp : Tile_Op<"transpose_buffer", [Pure]> {
 
     Example:
     ```mlir
-    %keys = fusion_tile.transpose_buffer %stage : !fusion_tile.buffer<64x32xbf16, #rows>
-        -> !fusion_tile.buffer<32x64xbf16, #columns>
+    #rows = #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
+    #columns = #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[2,4,8,16,32,64],[144,288,576,1024,2048,4096]]}">
+    func.func @transpose(%stage: !fusion_tile.buffer<64x64xbf16, #rows>) {
+      %keys = fusion_tile.transpose_buffer %stage
+          : !fusion_tile.buffer<64x64xbf16, #rows> -> !fusion_tile.buffer<64x64xbf16, #columns>
+      return
+    }
     ```
   }];
   let arguments = (ins Tile_BufferType:$buffer);
@@ -392,6 +589,19 @@ def Tile_ClusterReduceOp : Tile_Op<"cluster_reduce", [
     all, added in the order of the blocks' ranks (float or integer, in the
     element type). `buffer`, one of the program's own, has the operand's shape;
     `fusion-tile-lower-exchanges` adds it, once layouts are known.
+
+    The size along `dim` is a multiple of the cluster's blocks.
+
+    Example:
+    ```mlir
+    // Two blocks add up their tiles; each gets half of the rows.
+    fusion_tile.program @reduce() attributes {num_warps = 4, cluster = 2} {
+      %f = arith.constant 1.0 : f32
+      %a = fusion_tile.splat %f : f32 -> tensor<64x64xf32>
+      %part = fusion_tile.cluster_reduce %a along 0 : tensor<64x64xf32> -> tensor<32x64xf32>
+      fusion_tile.return
+    }
+    ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$value,
                        Optional<Tile_BufferType>:$buffer, I64Attr:$dim);
@@ -413,6 +623,14 @@ def Tile_ClusterMemoryOp : Tile_Op<"cluster_memory", [Pure]> {
     for `fusion_tile.panel_reduce`: before the words of each exchange are 16 bytes for
     the barrier at which words that other blocks send arrive. `offset` is set by
     allocation. There is one in a program, and each exchange happens once.
+
+    Example:
+    ```mlir
+    fusion_tile.program @exchange() attributes {num_warps = 4, cluster = 2} {
+      %memory = fusion_tile.cluster_memory 64 : !llvm.ptr<3>
+      fusion_tile.return
+    }
+    ```
   }];
   let arguments = (ins I64Attr:$bytes, OptionalAttr<I64Attr>:$offset);
   let results = (outs AnyType:$result);
@@ -421,6 +639,17 @@ def Tile_ClusterMemoryOp : Tile_Op<"cluster_memory", [Pure]> {
 
 def Tile_ClusterRankOp : Tile_Op<"cluster_rank", [Pure]> {
   let summary = "The rank of this block in its cluster";
+  let description = [{
+    From 0 to the number of the cluster's blocks less one.
+
+    Example:
+    ```mlir
+    fusion_tile.program @rank() attributes {num_warps = 4, cluster = 2} {
+      %rank = fusion_tile.cluster_rank
+      fusion_tile.return
+    }
+    ```
+  }];
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict";
 }
@@ -436,6 +665,17 @@ def Tile_StageOp : Tile_Op<"stage", [
     The buffer is a `fusion_tile.alloc` with `stages`; stages count from zero. Who may
     read and who may write which stage is a matter of `fusion_tile.copy_wait` and
     `fusion_tile.barrier`: no barriers are placed between uses of one such buffer.
+
+    Example:
+    ```mlir
+    #rows = #fusion_tile.shared_layout<"{bytes=4, align=16, offsets=[[32,64],[4,8,16]]}">
+    !rows = !fusion_tile.buffer<4x8xf32, #rows>
+    func.func @stage(%number: index) {
+      %all = fusion_tile.alloc stages 3 : !rows
+      %one = fusion_tile.stage %all[%number] : !rows
+      return
+    }
+    ```
   }];
   let arguments = (ins Tile_BufferType:$buffer, Index:$number);
   let results = (outs Tile_BufferType:$result);
@@ -452,6 +692,24 @@ def Tile_CopyStartOp : Tile_Op<"copy_start", [
     the predicate is false nothing is copied. The copy is complete once a
     `fusion_tile.copy_wait` of the same thread has waited for the group that the next
     `fusion_tile.copy_commit` makes.
+
+    Buffer and view have one element type.
+
+    Example:
+    ```mlir
+    #rows = #fusion_tile.shared_layout<"{bytes=4, align=16, offsets=[[32,64],[4,8,16]]}">
+    !rows = !fusion_tile.buffer<4x8xf32, #rows>
+    // Eight lanes copy 16 bytes each.
+    func.func @copy(%v: !fusion_tile.view<?x8xf32>, %row: index, %buffer: !rows) {
+      fusion_tile.copy_start %v[affine_map<(i, j)[r] -> (r + i, j)>] (%row) checked [true, false]
+          into %buffer by <"{reg=[[0,1],[0,2]], lane=[[0,4],[1,0],[2,0],[0,0],[0,0]], warp=[], shape=[4,8]}">
+          : !fusion_tile.view<?x8xf32>, !rows
+      fusion_tile.copy_commit
+      fusion_tile.copy_wait 0
+      fusion_tile.barrier
+      return
+    }
+    ```
   }];
   let arguments = (ins Tile_ViewType:$view, Variadic<Index>:$symbols,
                        Tile_BufferType:$buffer, Optional<I1>:$predicate,
@@ -468,6 +726,17 @@ def Tile_CopyStartOp : Tile_Op<"copy_start", [
 def Tile_CopyCommitOp : Tile_Op<"copy_commit", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Makes a group of the copies started since the last group";
+  let description = [{
+    Each thread has groups of its own, which complete in their order.
+
+    Example:
+    ```mlir
+    func.func @group() {
+      fusion_tile.copy_commit
+      return
+    }
+    ```
+  }];
   let assemblyFormat = "attr-dict";
 }
 
@@ -478,6 +747,16 @@ def Tile_CopyArriveOp : Tile_Op<"copy_arrive", [
     The thread arrives at the full barrier of the stage at `position` when all
     copies that it has started so far are complete; it does not wait for them.
     The ring is `by_threads`.
+
+    Example:
+    ```mlir
+    fusion_tile.program @by_threads(%position: index) attributes {num_warps = 4} {
+      %ring = fusion_tile.make_ring by_threads : !fusion_tile.ring<2, []>
+      fusion_tile.copy_arrive %ring[%position] : !fusion_tile.ring<2, []>
+      fusion_tile.wait %ring[%position] : !fusion_tile.ring<2, []>
+      fusion_tile.return
+    }
+    ```
   }];
   let arguments = (ins Tile_RingType:$ring, Index:$position);
   let assemblyFormat = "$ring `[` $position `]` attr-dict `:` type($ring)";
@@ -490,6 +769,16 @@ def Tile_CopyWaitOp : Tile_Op<"copy_wait", [
   let description = [{
     At most `pending` groups are still in flight afterwards. Other threads see
     the copies after a `fusion_tile.barrier`.
+
+    Example:
+    ```mlir
+    // The copies before the last group are complete, in all threads.
+    func.func @last_but_one() {
+      fusion_tile.copy_wait 1
+      fusion_tile.barrier
+      return
+    }
+    ```
   }];
   let arguments = (ins I64Attr:$pending);
   let assemblyFormat = "$pending attr-dict";

@@ -87,8 +87,9 @@ def Tile_LayoutAttr : Tile_Attr<"Layout", "layout"> {
     (register, lane, warp) to element coordinates. Two bits of the index that
     move the same element, or a zero basis, mean replication.
 
+    Example:
     ```mlir
-    #fusion_tile.layout<"{reg=[[0,1],[0,2]], lane=[[0,4],[0,8],[0,16],[0,32],[0,64]], warp=[[1,0],[2,0]], shape=[4,128]}">
+    #rows = #fusion_tile.layout<"{reg=[[0,1],[0,2]], lane=[[0,4],[0,8],[0,16],[0,32],[0,64]], warp=[[1,0],[2,0]], shape=[4,128]}">
     ```
   }];
   let parameters = (ins
@@ -101,6 +102,14 @@ def Tile_SharedAttr : Tile_Attr<"Shared", "shared_layout"> {
   let description = [{
     Wraps a map over GF(2) from the bits of the element's coordinates to the
     bits of its byte offset in the buffer. Every swizzle is such a map.
+
+    `offsets` has for each dimension the bytes that each bit of the coordinate adds,
+    by exclusive or.
+
+    Example:
+    ```mlir
+    #rows = #fusion_tile.shared_layout<"{bytes=4, align=16, offsets=[[32,64],[4,8,16]]}">
+    ```
   }];
   let parameters = (ins
     AttrParameter<"SharedLayout", "the map", "const SharedLayout &">:$shared);
@@ -119,7 +128,10 @@ def Tile_PipelineAttr : Tile_Attr<"Pipeline", "pipeline"> {
     that stages which threads copy may have barriers of their own; `skew`, how
     many turns of their loop products run behind others whose results they need.
 
-    Example: `#fusion_tile.pipeline<wgmma, stages = 4, columns = 64>`.
+    Example:
+    ```mlir
+    #products = #fusion_tile.pipeline<wgmma, stages = 4, columns = 64>
+    ```
   }];
   let parameters = (ins Tile_MmaKindParameter:$kind,
                         DefaultValuedParameter<"int64_t", "1">:$stages,
@@ -140,8 +152,11 @@ def Tile_Im2ColAttr : Tile_Attr<"Im2Col", "im2col"> {
     one, counted from the last element. Both count elements of the image, before
     any offset within the window.
 
-    Example: `#fusion_tile.im2col<lower = [-1, -1], upper = [-1, -1]>` of windows of
-    3x3 elements on images with one element of padding around them.
+    Example:
+    ```mlir
+    // Windows of 3x3 elements on images with one element of padding around them.
+    #windows = #fusion_tile.im2col<lower = [-1, -1], upper = [-1, -1]>
+    ```
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$lower,
                         ArrayRefParameter<"int64_t">:$upper);
@@ -163,6 +178,11 @@ def Tile_ViewType : Tile_Type<"View", "view"> {
   let description = [{
     `!fusion_tile.view<?x4096xbf16>`. Sizes may be dynamic; they are operands of the
     `fusion_tile.view` operation that makes the view.
+
+    Example:
+    ```mlir
+    !rows = !fusion_tile.view<?x4096xbf16>
+    ```
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
                         "Type":$elementType);
@@ -180,6 +200,12 @@ def Tile_BufferType : Tile_Type<"Buffer", "buffer"> {
   let description = [{
     `!fusion_tile.buffer<128x32xf32, #fusion_tile.shared_layout<...>>`, of static
     power-of-two shape.
+
+    Example:
+    ```mlir
+    #rows = #fusion_tile.shared_layout<"{bytes=4, align=16, offsets=[[32,64],[4,8,16]]}">
+    !rows = !fusion_tile.buffer<4x8xf32, #rows>
+    ```
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
                         "Type":$elementType, "SharedAttr":$layout);

@@ -24,6 +24,15 @@ def Tile_ScratchOp : Tile_Op<"scratch", [Pure]> {
     What they hold is not known; with `signals` they are zero when the launch
     begins, and have to be zero when it ends. Two with the same attributes are
     the same memory.
+
+    Example:
+    ```mlir
+    func.func @scratch() {
+      %slots = fusion_tile.scratch 65536 : !llvm.ptr<1>
+      %signals = fusion_tile.scratch 32 signals : !llvm.ptr<1>
+      return
+    }
+    ```
   }];
   let arguments = (ins I64Attr:$bytes, UnitAttr:$signals);
   let results = (outs AnyType:$result);
@@ -46,6 +55,17 @@ def Tile_PublishOp : Tile_Op<"publish", [
     A slot has as many bytes as the tiles; of `signals`, each slot has a word of
     32 bits for each warp. Warps signal one by one, since each reads what the
     same warp of the other block has written.
+
+    Example:
+    ```mlir
+    func.func @publish(%sum: tensor<64x64xf32>, %number: index) {
+      %slots = fusion_tile.scratch 65536 : !llvm.ptr<1>
+      %signals = fusion_tile.scratch 64 signals : !llvm.ptr<1>
+      fusion_tile.publish %sum to %slots signals %signals[%number]
+          : !llvm.ptr<1>, tensor<64x64xf32>
+      return
+    }
+    ```
   }];
   let arguments = (ins Variadic<AnyStaticShapeTensor>:$values, AnyType:$slots,
                        AnyType:$signals, Index:$number);
@@ -67,6 +87,17 @@ def Tile_CollectOp : Tile_Op<"collect", [
     lies there to `values` (float or integer, in the element type). A block may
     only wait for blocks that are sure to come so far without it; blocks of
     lower numbers begin first.
+
+    Example:
+    ```mlir
+    func.func @collect(%sum: tensor<64x64xf32>, %number: index) -> tensor<64x64xf32> {
+      %slots = fusion_tile.scratch 65536 : !llvm.ptr<1>
+      %signals = fusion_tile.scratch 64 signals : !llvm.ptr<1>
+      %all = fusion_tile.collect %sum from %slots signals %signals[%number]
+          : !llvm.ptr<1>, tensor<64x64xf32>
+      return %all : tensor<64x64xf32>
+    }
+    ```
   }];
   let arguments = (ins Variadic<AnyStaticShapeTensor>:$values, AnyType:$slots,
                        AnyType:$signals, Index:$number);
@@ -92,6 +123,15 @@ def Tile_FindGroupOp : Tile_Op<"find_group", [Pure]> {
     The offsets, a view of one dimension and of static size, do not change while
     the program runs. Should they decrease, groups are not defined, but
     `begin` and `end` are from 0 to `rows` in any case.
+
+    Example:
+    ```mlir
+    func.func @find(%offsets: !fusion_tile.view<9xi32>, %number: index) -> (index, index, index) {
+      %group, %begin, %end, %total = fusion_tile.find_group %offsets[%number] tile 64 rows 1000
+          : !fusion_tile.view<9xi32>
+      return %group, %begin, %end : index, index, index
+    }
+    ```
   }];
   let arguments = (ins Tile_ViewType:$offsets, Index:$number, I64Attr:$tile,
                        I64Attr:$rows);
@@ -119,6 +159,20 @@ def Tile_GridReduceOp : Tile_Op<"grid_reduce", [
     each block has a word of 32 bits for each warp, in which the others count.
     The blocks wait for each other: there are `together` of the program. There is
     one such operation in a program, outside of loops.
+
+    Example:
+    ```mlir
+    // Four blocks add up their tiles; each gets 16 columns of the sum.
+    fusion_tile.program @reduce(%block: index, %rank: index) attributes {num_warps = 4, together = 4} {
+      %slots = fusion_tile.scratch 65536 : !llvm.ptr<1>
+      %signals = fusion_tile.scratch 64 signals : !llvm.ptr<1>
+      %f = arith.constant 1.0 : f32
+      %a = fusion_tile.splat %f : f32 -> tensor<64x64xf32>
+      %part = fusion_tile.grid_reduce %a through %slots signals %signals[%block, %rank] along 1
+          : !llvm.ptr<1>, tensor<64x64xf32> -> tensor<64x16xf32>
+      fusion_tile.return
+    }
+    ```
   }];
   let arguments = (ins Variadic<AnyStaticShapeTensor>:$values, AnyType:$slots,
                        AnyType:$signals, Index:$block, Index:$rank,
@@ -153,9 +207,18 @@ def Tile_GridGatherOp : Tile_Op<"grid_gather", [
 
     Example:
     ```mlir
-    %ms, %os = fusion_tile.grid_gather %m, %o through %slots signals %signals[%block, %rank]
-        along [-1, 1] : !llvm.ptr<1>, tensor<64xf32>, tensor<64x128xf32>
-        -> tensor<64x4xf32>, tensor<64x32x4xf32>
+    // Four blocks: the maxima of all, and this block's columns of all sums.
+    fusion_tile.program @gather(%block: index, %rank: index) attributes {num_warps = 4, together = 4} {
+      %slots = fusion_tile.scratch 262144 : !llvm.ptr<1>
+      %signals = fusion_tile.scratch 64 signals : !llvm.ptr<1>
+      %f = arith.constant 1.0 : f32
+      %m = fusion_tile.splat %f : f32 -> tensor<64xf32>
+      %o = fusion_tile.splat %f : f32 -> tensor<64x128xf32>
+      %ms, %os = fusion_tile.grid_gather %m, %o through %slots signals %signals[%block, %rank]
+          along [-1, 1] : !llvm.ptr<1>, tensor<64xf32>, tensor<64x128xf32>
+          -> tensor<64x4xf32>, tensor<64x32x4xf32>
+      fusion_tile.return
+    }
     ```
   }];
   let arguments = (ins Variadic<AnyStaticShapeTensor>:$values, AnyType:$slots,
@@ -203,6 +266,24 @@ def Tile_PanelReduceOp : Tile_Op<"panel_reduce", [
     exchanges before it. Blocks of lower numbers begin first, and those of a
     panel have consecutive numbers: they run together as soon as there is room
     for so many blocks at a time.
+
+    Example:
+    ```mlir
+    // The sum of a number that each of three blocks has.
+    fusion_tile.program @sum(%panel: index, %member: index, %turn: index)
+        attributes {num_warps = 4, together = 3} {
+      %memory = fusion_tile.scratch 1024 signals : !llvm.ptr<1>
+      %mine = arith.constant 1.0 : f32
+      %all = fusion_tile.panel_reduce %mine through %memory[%panel, %member, %turn]
+          members 3 copies 2 at 16 of 64 : !llvm.ptr<1>, f32 -> f32 {
+      ^bb0(%a: f32, %b: f32):
+        %s = arith.addf %a, %b : f32
+        fusion_tile.yield %s : f32
+      }
+      fusion_tile.panel_leave %memory[%panel] arrivals 3 of 64 : !llvm.ptr<1>
+      fusion_tile.return
+    }
+    ```
   }];
   let arguments = (ins Variadic<AnyTypeOf<[AnyStaticShapeTensor,
                                            AnySignlessInteger,
@@ -240,6 +321,18 @@ def Tile_PanelPublishOp : Tile_Op<"panel_publish", [
     Each turn is published before it is scanned. With four copies or more, the
     turn after it may be published before that as well, which is what
     `fusion-tile-publish-ahead` does.
+
+    Example:
+    ```mlir
+    fusion_tile.program @publish(%panel: index, %member: index, %turn: index)
+        attributes {num_warps = 4, together = 4} {
+      %memory = fusion_tile.scratch 80 signals : !llvm.ptr<1>
+      %total = arith.constant 1.0 : f32
+      fusion_tile.panel_publish %total through %memory[%panel, %member, %turn]
+          members 4 copies 2 at 16 of 80 : !llvm.ptr<1>, f32
+      fusion_tile.return
+    }
+    ```
   }];
   let arguments = (ins Variadic<AnyTypeOf<[AnyStaticShapeTensor,
                                            AnySignlessInteger,
@@ -291,15 +384,22 @@ def Tile_PanelScanOp : Tile_Op<"panel_scan", [
 
     Example:
     ```mlir
-    fusion_tile.panel_publish %total
-        through %memory[%panel, %member, %turn] members 4 copies 2 at 16 of 80
-        : !llvm.ptr<1>, f32
-    %before, %next = fusion_tile.panel_scan from %carry
-        through %memory[%panel, %member, %turn] members 4 copies 2 at 16 of 80
-        : !llvm.ptr<1>, f32 {
-    ^bb0(%a: f32, %b: f32):
-      %s = arith.addf %a, %b : f32
-      fusion_tile.yield %s : f32
+    fusion_tile.program @scan(%panel: index, %member: index, %turn: index)
+        attributes {num_warps = 4, together = 4} {
+      %memory = fusion_tile.scratch 80 signals : !llvm.ptr<1>
+      %total = arith.constant 1.0 : f32
+      %carry = arith.constant 0.0 : f32
+      fusion_tile.panel_publish %total
+          through %memory[%panel, %member, %turn] members 4 copies 2 at 16 of 80
+          : !llvm.ptr<1>, f32
+      %before, %next = fusion_tile.panel_scan from %carry
+          through %memory[%panel, %member, %turn] members 4 copies 2 at 16 of 80
+          : !llvm.ptr<1>, f32 {
+      ^bb0(%a: f32, %b: f32):
+        %s = arith.addf %a, %b : f32
+        fusion_tile.yield %s : f32
+      }
+      fusion_tile.return
     }
     ```
   }];
@@ -333,6 +433,14 @@ def Tile_PanelLeaveOp : Tile_Op<"panel_leave", [
     warps to get here, in all blocks of the panel, makes the panel's `bytes`
     bytes of `memory` zero again. Nobody waits for it. The blocks of a cluster
     wait for each other: others may write to their memory until then.
+
+    Example:
+    ```mlir
+    func.func @leave(%memory: !llvm.ptr<1>, %panel: index) {
+      fusion_tile.panel_leave %memory[%panel] arrivals 3 of 64 : !llvm.ptr<1>
+      return
+    }
+    ```
   }];
   let arguments = (ins AnyType:$memory, Index:$panel, I64Attr:$arrivals,
                        I64Attr:$bytes);
