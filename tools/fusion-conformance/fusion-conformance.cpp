@@ -17,6 +17,7 @@
 #include "Gpu.h"
 #include "Package.h"
 #include "Record.h"
+#include "fusion/Executable/JsonText.h"
 #include "fusion/Executable/Package.h"
 
 #include <chrono>
@@ -514,33 +515,23 @@ void Session::printTable() const {
     std::printf("compared with the record of %s\n", recorded.device.c_str());
 }
 
-static std::string quote(const std::string &text) {
-  std::string result = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      (result += '\\') += c;
-    else if (static_cast<unsigned char>(c) < 0x20)
-      result += ' ';
-    else
-      result += c;
-  }
-  return result + "\"";
-}
-
 void Session::printJson() const {
-  std::printf("{\"device\": %s, \"seed\": %llu, \"cases\": [",
-              quote(gpu ? written.device : recorded.device).c_str(),
-              static_cast<unsigned long long>(seed));
-  for (size_t i = 0; i < results.size(); ++i) {
-    const Result &r = results[i];
-    std::printf("%s\n{\"group\": %s, \"kernel\": %s, \"case\": %u, "
-                "\"outcome\": \"%s\", \"ulp\": %llu, \"reason\": %s}",
-                i ? "," : "", quote(r.group).c_str(), quote(r.kernel).c_str(),
-                r.caseIndex, nameOf(r.outcome),
-                static_cast<unsigned long long>(r.ulp),
-                quote(r.reason).c_str());
+  fusionpkg::JsonArray cases("\n");
+  for (const Result &r : results) {
+    fusionpkg::JsonObject object;
+    object.addText("group", r.group);
+    object.addText("kernel", r.kernel);
+    object.add("case", r.caseIndex);
+    object.addText("outcome", nameOf(r.outcome));
+    object.add("ulp", r.ulp);
+    object.addText("reason", r.reason);
+    cases.add(object.str());
   }
-  std::printf("\n]}\n");
+  fusionpkg::JsonObject report;
+  report.addText("device", gpu ? written.device : recorded.device);
+  report.add("seed", seed);
+  report.add("cases", cases.str());
+  std::printf("%s\n", report.str().c_str());
 }
 
 int Session::finish() {
