@@ -14,6 +14,7 @@
 #ifndef FUSION_TOOLS_COMMANDLINE_H
 #define FUSION_TOOLS_COMMANDLINE_H
 
+#include "fusion/Tools/Steering.h"
 #include "fusion/Tools/ToolSupport.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/CommandLine.h"
@@ -115,6 +116,43 @@ inline std::optional<int> parseCommandLine(int argc, char **argv,
   forgetOptions(category);
   return status;
 }
+
+/// The options of tools that compile by which a caller says what is fused.
+struct SteeringFlags {
+  explicit SteeringFlags(llvm::cl::OptionCategory &category)
+      : must("must",
+             llvm::cl::desc("Operations that must be fused into all their "
+                            "users, or compiling fails with the reason: each "
+                            "a label, a line, both (matmul:17) or the name of "
+                            "a result (%sum)"),
+             llvm::cl::value_desc("A,B"), llvm::cl::CommaSeparated,
+             llvm::cl::cat(category)),
+        never("never",
+              llvm::cl::desc("Operations that share a kernel with no other, "
+                             "called as for --must"),
+              llvm::cl::value_desc("A,B"), llvm::cl::CommaSeparated,
+              llvm::cl::cat(category)),
+        maxKernels("max-kernels",
+                   llvm::cl::desc("Kernels that each function becomes at most, "
+                                  "or compiling fails with the reason"),
+                   llvm::cl::value_desc("N"), llvm::cl::init(0),
+                   llvm::cl::cat(category)) {}
+
+  /// Sets `options`: an exit status after a reported error.
+  std::optional<int> read(SteeringOptions &options) const {
+    if (maxKernels.getNumOccurrences() && maxKernels < 1)
+      return reportError(ErrorCode::BadCommandLine,
+                         "--max-kernels=" + Twine(maxKernels) +
+                             " is less than 1");
+    options.must.assign(must.begin(), must.end());
+    options.never.assign(never.begin(), never.end());
+    options.maxKernels = maxKernels;
+    return std::nullopt;
+  }
+
+  llvm::cl::list<std::string> must, never;
+  llvm::cl::opt<int64_t> maxKernels;
+};
 
 /// For a tool whose main is MLIR's and parses the options itself: llvm::cl ends
 /// the process with 1 where they are wrong, which becomes a coded error and the

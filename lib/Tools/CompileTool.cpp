@@ -232,6 +232,11 @@ int fusion::runCompileTool(const CompileToolOptions &options) {
       loadProgram(options.input, sourceMgr, &context);
   if (!module)
     return diagnostics.getExitStatus();
+  StringRef text =
+      sourceMgr.getMemoryBuffer(sourceMgr.getMainFileID())->getBuffer();
+  if (std::string error = steer(*module, text, options.steering);
+      !error.empty())
+    return reportError(error);
 
   diagnostics.setDefaultCode(ErrorCode::CompileFailed);
   CompileOptions compileOptions = options.compile;
@@ -250,9 +255,7 @@ int fusion::runCompileTool(const CompileToolOptions &options) {
     return reportError(llvm::toString(answers.takeError()));
   std::string page;
   if (!options.report.empty())
-    page = renderReport(
-        report, options.input,
-        sourceMgr.getMemoryBuffer(sourceMgr.getMainFileID())->getBuffer());
+    page = renderReport(report, options.input, text);
   std::string output = getOutput(options, *module, report, std::move(*package));
   for (auto [path, bytes] :
        {std::pair<StringRef, StringRef>(options.report, page),

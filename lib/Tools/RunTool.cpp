@@ -166,12 +166,23 @@ int Runner::loadInput() {
                                "them against");
     }
   }
+  if (isGivenPackage && !options.steering.isEmpty())
+    return reportError(ErrorCode::BadCommandLine,
+                       options.input + " is a package: its kernels are made",
+                       "give the program for --must, --never and "
+                       "--max-kernels");
   entryName = options.entry;
   if (programPath.empty())
     return kExitOk;
   program = loadProgram(programPath, sourceMgr, &context);
   if (!program)
     return diagnostics.getExitStatus();
+  if (std::string error = steer(
+          *program,
+          sourceMgr.getMemoryBuffer(sourceMgr.getMainFileID())->getBuffer(),
+          options.steering);
+      !error.empty())
+    return reportError(error);
   FailureOr<func::FuncOp> entry = findEntry(*program, options.entry);
   if (failed(entry))
     return diagnostics.getExitStatus();

@@ -104,6 +104,7 @@ int main(int argc, char **argv) {
                "done; 0: any"),
       cl::value_desc("N"), cl::init(options.compile.largestValue),
       cl::cat(category));
+  SteeringFlags steering(category);
   cl::opt<bool> lineInfo("line-info",
                          cl::desc("Tell profilers the lines of the program"),
                          cl::cat(category));
@@ -125,6 +126,8 @@ int main(int argc, char **argv) {
   options.output = output;
   options.compile.largestValue = largestValue;
   if (std::optional<int> status = checkValues(options, numerics))
+    return *status;
+  if (std::optional<int> status = steering.read(options.steering))
     return *status;
   options.dialectPlugins.assign(dialectPlugins.begin(), dialectPlugins.end());
   options.ledger = ledger;
