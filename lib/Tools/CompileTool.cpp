@@ -203,15 +203,25 @@ static std::string getOutput(const CompileToolOptions &options, ModuleOp module,
     return package;
   if (options.compile.compileTo == "ptx")
     return std::move(report.ptx);
-  std::string output;
-  llvm::raw_string_ostream os(output);
-  module->print(os);
-  os << "\n";
-  return output;
+  return writeProgram(module, options.emitBytecode);
+}
+
+/// Refuses --emit-bytecode where it cannot be meant: an error text with a code,
+/// or empty.
+static std::string checkBytecode(const CompileToolOptions &options) {
+  if (!options.emitBytecode)
+    return "";
+  if (!stopsEarly(options.compile) || options.compile.compileTo == "ptx")
+    return formatError(ErrorCode::BadCommandLine,
+                       "--emit-bytecode without a phase whose IR is written",
+                       "name one with --compile-to");
+  return checkBytecodeOutput(options.output);
 }
 
 int fusion::runCompileTool(const CompileToolOptions &options) {
   if (std::string error = checkOutputs(options); !error.empty())
+    return reportError(error);
+  if (std::string error = checkBytecode(options); !error.empty())
     return reportError(error);
   Explanation earlier;
   if (!options.compareWith.empty()) {
@@ -232,11 +242,14 @@ int fusion::runCompileTool(const CompileToolOptions &options) {
       loadProgram(options.input, sourceMgr, &context);
   if (!module)
     return diagnostics.getExitStatus();
-  StringRef text =
-      sourceMgr.getMemoryBuffer(sourceMgr.getMainFileID())->getBuffer();
+  StringRef text = getProgramText(sourceMgr);
   if (std::string error = steer(*module, text, options.steering);
       !error.empty())
     return reportError(error);
+  // The page has the program as it was before it is compiled.
+  std::string printed;
+  if (text.empty() && !options.report.empty())
+    text = printed = writeProgram(*module, /*asBytecode=*/false);
 
   diagnostics.setDefaultCode(ErrorCode::CompileFailed);
   CompileOptions compileOptions = options.compile;

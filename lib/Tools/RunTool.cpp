@@ -177,10 +177,8 @@ int Runner::loadInput() {
   program = loadProgram(programPath, sourceMgr, &context);
   if (!program)
     return diagnostics.getExitStatus();
-  if (std::string error = steer(
-          *program,
-          sourceMgr.getMemoryBuffer(sourceMgr.getMainFileID())->getBuffer(),
-          options.steering);
+  if (std::string error =
+          steer(*program, getProgramText(sourceMgr), options.steering);
       !error.empty())
     return reportError(error);
   FailureOr<func::FuncOp> entry = findEntry(*program, options.entry);
@@ -763,9 +761,10 @@ int Runner::writeReport() {
         {"bank_conflicts", kernel.counters.bankConflicts}});
   measured["kernels"] = std::move(kernels);
   compiled.explanation["measured"] = std::move(measured);
-  std::string page = renderReport(
-      compiled, options.input,
-      sourceMgr.getMemoryBuffer(sourceMgr.getMainFileID())->getBuffer());
+  std::string text = getProgramText(sourceMgr).str();
+  if (text.empty())
+    text = writeProgram(*program, /*asBytecode=*/false);
+  std::string page = renderReport(compiled, options.input, text);
   if (std::string error = writeOutput(options.report, page); !error.empty())
     return reportError(error);
   return kExitOk;

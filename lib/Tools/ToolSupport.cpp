@@ -15,6 +15,8 @@
 #include "fusion/Executable/Package.h"
 #include "fusion/Preprocessing/ParseProgram.h"
 #include "fusion/Preprocessing/ProgramText.h"
+#include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/WithColor.h"
@@ -49,12 +51,49 @@ OwningOpRef<ModuleOp> fusion::loadProgram(StringRef path,
                    path + ": " + error.message());
     return nullptr;
   }
+  bool hasText = !isBytecode((*buffer)->getMemBufferRef());
   StringRef text = (*buffer)->getBuffer();
-  if (failed(checkProgramText(text, path, context)))
+  if (hasText && failed(checkProgramText(text, path, context)))
     return nullptr;
-  setCrashInput(text);
+  if (hasText)
+    setCrashInput(text);
   sourceMgr.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
-  return parseProgram(sourceMgr, context);
+  OwningOpRef<ModuleOp> module = parseProgram(sourceMgr, context);
+  if (module && !hasText) {
+    // What reproduces a crash is read by people too.
+    static std::string printed;
+    printed = writeProgram(*module, /*asBytecode=*/false);
+    setCrashInput(printed);
+  }
+  return module;
+}
+
+StringRef fusion::getProgramText(const llvm::SourceMgr &sourceMgr) {
+  const llvm::MemoryBuffer *buffer =
+      sourceMgr.getMemoryBuffer(sourceMgr.getMainFileID());
+  return isBytecode(buffer->getMemBufferRef()) ? "" : buffer->getBuffer();
+}
+
+std::string fusion::writeProgram(ModuleOp module, bool asBytecode) {
+  std::string bytes;
+  llvm::raw_string_ostream os(bytes);
+  if (asBytecode) {
+    // Into a string, and of the newest version: nothing of it can fail.
+    [[maybe_unused]] LogicalResult written = writeBytecodeToFile(module, os);
+    assert(succeeded(written) && "bytecode of no version");
+    return bytes;
+  }
+  module->print(os);
+  os << "\n";
+  return bytes;
+}
+
+std::string fusion::checkBytecodeOutput(StringRef path) {
+  if (path != "-" || !llvm::outs().is_displayed())
+    return "";
+  return formatError(ErrorCode::BadCommandLine,
+                     "--emit-bytecode would write bytes to a terminal",
+                     "name a file with -o");
 }
 
 std::string fusion::loadDialectPlugins(ArrayRef<std::string> paths,

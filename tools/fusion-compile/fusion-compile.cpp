@@ -51,8 +51,8 @@ int main(int argc, char **argv) {
   installCrashHandlers("fusion-compile");
   cl::OptionCategory category("fusion-compile");
   CompileToolOptions options;
-  cl::opt<std::string> input(cl::Positional, cl::desc("IN.mlir"), cl::Required,
-                             cl::cat(category));
+  cl::opt<std::string> input(cl::Positional, cl::desc("IN.mlir|IN.mlirbc"),
+                             cl::Required, cl::cat(category));
   cl::opt<std::string> output("o", cl::desc("Where the package goes"),
                               cl::value_desc("OUT.fpk"), cl::Required,
                               cl::cat(category));
@@ -70,6 +70,10 @@ int main(int argc, char **argv) {
       "compile-to",
       cl::desc("The last phase to run; OUT is its IR, or PTX for ptx"),
       cl::value_desc("PHASE"), cl::cat(category));
+  cl::opt<bool> emitBytecode(
+      "emit-bytecode",
+      cl::desc("Write the IR of --compile-to as MLIR's bytecode"),
+      cl::cat(category));
   cl::opt<std::string> dump("dump-phases-to",
                             cl::desc("Write the IR after every phase"),
                             cl::value_desc("DIR"), cl::cat(category));
@@ -132,6 +136,7 @@ int main(int argc, char **argv) {
   options.dialectPlugins.assign(dialectPlugins.begin(), dialectPlugins.end());
   options.ledger = ledger;
   options.report = report;
+  options.emitBytecode = emitBytecode;
   options.compareWith = explainDiff;
   if (explain.getNumOccurrences() && !readExplain(explain, options))
     return reportError(ErrorCode::BadCommandLine,

@@ -20,8 +20,9 @@ namespace {
 /// The options of the command line.
 struct RunCommandLine {
   cl::OptionCategory category{"fusion-run"};
-  cl::opt<std::string> input{cl::Positional, cl::desc("IN.mlir|IN.fpk"),
-                             cl::Required, cl::cat(category)};
+  cl::opt<std::string> input{cl::Positional,
+                             cl::desc("IN.mlir|IN.mlirbc|IN.fpk"), cl::Required,
+                             cl::cat(category)};
   cl::opt<std::string> entry{"entry",
                              cl::desc("The function to run, if there are "
                                       "several"),

@@ -35,6 +35,8 @@ struct CompileToolOptions {
   /// Where the page goes, empty for nowhere.
   std::string report;
   SteeringOptions steering;
+  /// Write the IR of `compile.compileTo` as bytecode.
+  bool emitBytecode = false;
 };
 
 /// Compiles a file into a file. Returns the exit status; on any other than 0
