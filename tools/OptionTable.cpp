@@ -68,15 +68,15 @@ void OptionTable::addText(const std::string &spelling, std::string text,
   });
 }
 
-void OptionTable::addNumber(const std::string &spelling, std::string text,
-                            uint64_t &value, uint64_t most) {
-  add(spelling, std::move(text), [&value, most](const std::string &given) {
+void OptionTable::addWhole(const std::string &spelling, std::string text,
+                           uint64_t most, std::function<void(uint64_t)> set) {
+  add(spelling, std::move(text), [set, most](const std::string &given) {
     std::optional<uint64_t> number = parseNumber(given);
     if (!number)
       return "'" + given + "' is not a number";
     if (*number > most)
       return given + " is more than " + std::to_string(most);
-    value = *number;
+    set(*number);
     return std::string();
   });
 }

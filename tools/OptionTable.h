@@ -18,7 +18,9 @@
 #include "ToolInfo.h"
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
+#include <type_traits>
 
 namespace fusiontool {
 
@@ -38,8 +40,13 @@ public:
   void addText(const std::string &spelling, std::string text,
                std::string &value);
   /// A whole number from 0 to `most`, in decimal or with 0x.
-  void addNumber(const std::string &spelling, std::string text, uint64_t &value,
-                 uint64_t most = UINT64_MAX);
+  template <typename T>
+  void addNumber(const std::string &spelling, std::string text, T &value,
+                 uint64_t most = std::numeric_limits<T>::max()) {
+    static_assert(std::is_unsigned_v<T>, "numbers here have no sign");
+    addWhole(spelling, std::move(text), most,
+             [&value](uint64_t given) { value = static_cast<T>(given); });
+  }
   void addCommand(std::string name, std::string arguments, std::string text);
   /// Takes every argument that is no option, in order.
   void setPositional(Reader reader) { positional = std::move(reader); }
@@ -55,6 +62,9 @@ public:
   bool answer(const std::vector<std::string> &arguments) const;
 
 private:
+  void addWhole(const std::string &spelling, std::string text, uint64_t most,
+                std::function<void(uint64_t)> set);
+
   ToolInfo info;
   std::vector<Reader> readers; ///< As many as there are options.
   Reader positional;
