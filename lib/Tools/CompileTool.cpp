@@ -20,6 +20,7 @@
 #include "fusion/Report/PlanDiff.h"
 #include "fusion/Report/Question.h"
 #include "fusion/Support/Counts.h"
+#include "fusion/Tools/Progress.h"
 #include "fusion/Tools/ToolSupport.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -254,9 +255,12 @@ int fusion::runCompileTool(const CompileToolOptions &options) {
   diagnostics.setDefaultCode(ErrorCode::CompileFailed);
   CompileOptions compileOptions = options.compile;
   compileOptions.detail = getDetail(options);
+  std::optional<Progress> progress(&context);
+  compileOptions.onPhase = [&](StringRef phase) { progress->show(phase); };
   CompileReport report;
   FailureOr<std::string> package =
       compileToPackage(*module, compileOptions, &report);
+  progress.reset();
   if (failed(package)) {
     if (!diagnostics.hasError())
       return reportError(ErrorCode::CompileFailed,
@@ -270,13 +274,11 @@ int fusion::runCompileTool(const CompileToolOptions &options) {
   if (!options.report.empty())
     page = renderReport(report, options.input, text);
   std::string output = getOutput(options, *module, report, std::move(*package));
-  for (auto [path, bytes] :
-       {std::pair<StringRef, StringRef>(options.report, page),
-        {options.ledger, report.ledgerJson},
-        {options.output, output}})
-    if (!path.empty())
-      if (std::string error = writeOutput(path, bytes); !error.empty())
-        return reportError(error);
+  if (std::string error = writeOutputs({{options.report, page},
+                                        {options.ledger, report.ledgerJson},
+                                        {options.output, output}});
+      !error.empty())
+    return reportError(error);
   // The output itself may go to the standard output.
   (options.output == "-" ? llvm::errs() : llvm::outs()) << *answers;
   return kExitOk;

@@ -26,6 +26,7 @@
 #include "fusion/Tools/Mutation.h"
 #include "fusion/Tools/Predictions.h"
 
+#include "fusion/Tools/Progress.h"
 #include "fusion/Tools/Session.h"
 #include "fusion/Tools/ToolSupport.h"
 #include "llvm/ADT/StringExtras.h"
@@ -217,8 +218,11 @@ int Runner::compileInto(std::string &bytes,
                         CompileReport &report) {
   OwningOpRef<ModuleOp> module = program->clone();
   diagnostics.setDefaultCode(ErrorCode::CompileFailed);
-  FailureOr<std::string> result =
-      compileToPackage(*module, compileOptions, &report);
+  std::optional<Progress> progress(&context);
+  CompileOptions watched = compileOptions;
+  watched.onPhase = [&](StringRef phase) { progress->show(phase); };
+  FailureOr<std::string> result = compileToPackage(*module, watched, &report);
+  progress.reset();
   if (failed(result))
     return diagnostics.hasError() ? diagnostics.getExitStatus()
                                   : reportError(ErrorCode::CompileFailed,

@@ -13,6 +13,7 @@
 #include "fusion/Tools/ToolSupport.h"
 
 #include "fusion/Executable/Package.h"
+#include "fusion/Executable/StagedFile.h"
 #include "fusion/Preprocessing/ParseProgram.h"
 #include "fusion/Preprocessing/ProgramText.h"
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -121,14 +122,44 @@ std::string fusion::checkOutput(StringRef option, StringRef output,
                      "name another file for the output");
 }
 
-std::string fusion::writeOutput(StringRef path, StringRef bytes) {
-  if (path == "-") {
-    llvm::outs() << bytes;
-    llvm::outs().flush();
-    return "";
-  }
-  if (fusionpkg::Error error =
-          fusionpkg::writeFileAtomically(path.str(), bytes.str()))
+/// Writes to the standard output: an error text with a code, or empty.
+static std::string writeStandardOutput(StringRef bytes) {
+  llvm::raw_fd_ostream &os = llvm::outs();
+  os << bytes;
+  os.flush();
+  std::error_code error = os.error();
+  os.clear_error();
+  return error ? formatError(ErrorCode::OutputUnwritable,
+                             "the standard output: " + error.message())
+               : "";
+}
+
+std::string
+fusion::writeOutputs(ArrayRef<std::pair<StringRef, StringRef>> outputs) {
+  auto describe = [](const fusionpkg::Error &error) {
     return formatError(ErrorCode::OutputUnwritable, error.getCause());
+  };
+  std::vector<fusionpkg::StagedFile> files;
+  StringRef printed;
+  for (auto [path, bytes] : outputs) {
+    if (path == "-")
+      printed = bytes;
+    if (path.empty() || path == "-")
+      continue;
+    auto file = fusionpkg::StagedFile::write(path.str(), bytes.str());
+    if (!file)
+      return describe(file.getError());
+    files.push_back(std::move(*file));
+  }
+  // What has been printed cannot be taken back, but it can fail.
+  if (std::string error = writeStandardOutput(printed); !error.empty())
+    return error;
+  for (fusionpkg::StagedFile &file : files)
+    if (fusionpkg::Error error = file.commit())
+      return describe(error);
   return "";
+}
+
+std::string fusion::writeOutput(StringRef path, StringRef bytes) {
+  return writeOutputs({{path, bytes}});
 }

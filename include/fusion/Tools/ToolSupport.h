@@ -63,6 +63,9 @@ std::string checkOutput(StringRef option, StringRef output, StringRef input);
 /// Writes `path` so that it holds its old content or all of `bytes`. Returns
 /// an error text with a code, empty on success. "-" is the standard output.
 std::string writeOutput(StringRef path, StringRef bytes);
+/// The same for several outputs: after an error all hold what they held. Empty
+/// paths are no outputs.
+std::string writeOutputs(ArrayRef<std::pair<StringRef, StringRef>> outputs);
 
 } // namespace mlir::fusion
 
