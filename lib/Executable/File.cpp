@@ -137,6 +137,7 @@ Result<StagedFile> StagedFile::write(const std::string &path,
   if (exists && !S_ISREG(info.st_mode)) {
     if (::access(path.c_str(), W_OK) != 0)
       return Error(ErrorCode::PackageWrite, describeErrno(path));
+    file.isForDevice = true;
     file.forDevice = bytes;
     return Result<StagedFile>(std::move(file));
   }
@@ -158,7 +159,7 @@ Result<StagedFile> StagedFile::write(const std::string &path,
 
 StagedFile::StagedFile(StagedFile &&other) noexcept
     : path(std::move(other.path)), temporary(std::move(other.temporary)),
-      forDevice(std::move(other.forDevice)) {
+      isForDevice(other.isForDevice), forDevice(std::move(other.forDevice)) {
   other.temporary.clear();
 }
 
@@ -177,7 +178,7 @@ void StagedFile::forget() {
 }
 
 Error StagedFile::commit() {
-  if (temporary.empty())
+  if (isForDevice)
     return writeDevice(path, forDevice);
   if (::rename(temporary.c_str(), path.c_str()) != 0)
     return Error(ErrorCode::PackageWrite, describeErrno(path));

@@ -154,9 +154,11 @@ fusion::writeOutputs(ArrayRef<std::pair<StringRef, StringRef>> outputs) {
   // What has been printed cannot be taken back, but it can fail.
   if (std::string error = writeStandardOutput(printed); !error.empty())
     return error;
-  for (fusionpkg::StagedFile &file : files)
-    if (fusionpkg::Error error = file.commit())
-      return describe(error);
+  for (bool areDevices : {true, false})
+    for (fusionpkg::StagedFile &file : files)
+      if (file.isDevice() == areDevices)
+        if (fusionpkg::Error error = file.commit())
+          return describe(error);
   return "";
 }
 

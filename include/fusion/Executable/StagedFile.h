@@ -31,6 +31,9 @@ public:
   StagedFile &operator=(StagedFile &&) = delete;
   ~StagedFile();
 
+  /// True for what is no file: it cannot be prepared, so that its commit may
+  /// fail as any writing may.
+  bool isDevice() const { return isForDevice; }
   /// Puts the content in place.
   Error commit();
 
@@ -40,6 +43,7 @@ private:
 
   std::string path;
   std::string temporary; ///< Empty for a device, and once there is none.
+  bool isForDevice = false;
   std::string forDevice; ///< What a device is to get.
 };
 
