@@ -243,14 +243,15 @@ int fusion::runCompileTool(const CompileToolOptions &options) {
       loadProgram(options.input, sourceMgr, &context);
   if (!module)
     return diagnostics.getExitStatus();
-  StringRef text = getProgramText(sourceMgr);
-  if (std::string error = steer(*module, text, options.steering);
+  if (std::string error = steer(*module, sourceMgr, options.steering);
       !error.empty())
     return reportError(error);
   // The page has the program as it was before it is compiled.
-  std::string printed;
-  if (text.empty() && !options.report.empty())
-    text = printed = writeProgram(*module, /*asBytecode=*/false);
+  std::string program;
+  if (!options.report.empty())
+    program = getProgramText(sourceMgr);
+  if (!options.report.empty() && program.empty())
+    program = writeProgram(*module, /*asBytecode=*/false);
 
   diagnostics.setDefaultCode(ErrorCode::CompileFailed);
   CompileOptions compileOptions = options.compile;
@@ -272,7 +273,7 @@ int fusion::runCompileTool(const CompileToolOptions &options) {
     return reportError(llvm::toString(answers.takeError()));
   std::string page;
   if (!options.report.empty())
-    page = renderReport(report, options.input, text);
+    page = renderReport(report, options.input, program);
   std::string output = getOutput(options, *module, report, std::move(*package));
   if (std::string error = writeOutputs({{options.report, page},
                                         {options.ledger, report.ledgerJson},

@@ -178,8 +178,7 @@ int Runner::loadInput() {
   program = loadProgram(programPath, sourceMgr, &context);
   if (!program)
     return diagnostics.getExitStatus();
-  if (std::string error =
-          steer(*program, getProgramText(sourceMgr), options.steering);
+  if (std::string error = steer(*program, sourceMgr, options.steering);
       !error.empty())
     return reportError(error);
   FailureOr<func::FuncOp> entry = findEntry(*program, options.entry);

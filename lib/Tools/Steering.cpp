@@ -16,6 +16,7 @@
 #include "fusion/Report/Question.h"
 #include "fusion/Support/ErrorCodes.h"
 #include "fusion/Support/OpSources.h"
+#include "fusion/Tools/ToolSupport.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -55,11 +56,15 @@ static StringRef takeUntil(StringRef text, FileLineColLoc place) {
   return text.take_front(at + place.getColumn() - 1);
 }
 
-/// Adds "%a" and "%b" of "%a, %b = " before the place of `op` in `text`.
-static void addResultNames(Operation *op, StringRef text,
+/// Adds "%a" and "%b" of "%a, %b = " before the place of `op`, if that is one
+/// of the text that was loaded.
+static void addResultNames(Operation *op, const llvm::SourceMgr &sourceMgr,
                            std::vector<std::string> &names) {
+  StringRef text = getProgramText(sourceMgr);
+  StringRef file = sourceMgr.getMemoryBuffer(sourceMgr.getMainFileID())
+                       ->getBufferIdentifier();
   auto place = dyn_cast<FileLineColLoc>(op->getLoc());
-  if (!place || text.empty())
+  if (!place || text.empty() || place.getFilename() != file)
     return;
   StringRef before = takeUntil(text, place).rtrim();
   if (!before.consume_back("="))
@@ -79,7 +84,8 @@ static bool isCandidate(Operation *op) {
          !isa<tensor::EmptyOp>(op) && !matchPattern(op, m_Constant());
 }
 
-static std::vector<Candidate> findCandidates(ModuleOp module, StringRef text) {
+static std::vector<Candidate> findCandidates(ModuleOp module,
+                                             const llvm::SourceMgr &sourceMgr) {
   std::vector<Candidate> candidates;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<FunctionOpInterface, ModuleOp>(op))
@@ -91,7 +97,7 @@ static std::vector<Candidate> findCandidates(ModuleOp module, StringRef text) {
       candidate.called.sources = std::move(sources.places);
       candidate.called.names = std::move(sources.names);
       candidate.called.names.push_back(op->getName().getStringRef().str());
-      addResultNames(op, text, candidate.called.names);
+      addResultNames(op, sourceMgr, candidate.called.names);
     }
     // Contracts are about whole ops, not about what these have inside.
     return WalkResult::skip();
@@ -140,9 +146,9 @@ static Operation *findOperation(ArrayRef<Candidate> candidates, StringRef name,
   return nullptr;
 }
 
-std::string fusion::steer(ModuleOp module, StringRef text,
+std::string fusion::steer(ModuleOp module, const llvm::SourceMgr &sourceMgr,
                           const SteeringOptions &options) {
-  std::vector<Candidate> candidates = findCandidates(module, text);
+  std::vector<Candidate> candidates = findCandidates(module, sourceMgr);
   const std::pair<StringRef, ArrayRef<std::string>> lists[] = {
       {FusionDialect::kMustAttrName, options.must},
       {FusionDialect::kNeverAttrName, options.never}};

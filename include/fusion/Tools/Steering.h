@@ -16,6 +16,7 @@
 #define FUSION_TOOLS_STEERING_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/SourceMgr.h"
 #include <string>
 #include <vector>
 
@@ -30,13 +31,13 @@ struct SteeringOptions {
   bool isEmpty() const { return must.empty() && never.empty() && !maxKernels; }
 };
 
-/// Puts the contracts on the ops of `module`, a program as it was parsed from
-/// `text`. An op is called by its label or name ("matmul", "linalg.matmul"), by
-/// a line ("17", "model.mlir:17"), by both ("matmul:17"), by the name that its
-/// location has, or by that of its result ("%sum") where the program is text.
-/// Returns an error with a code, which lists candidates, where a name is that
-/// of no op or of several; then `module` is as it was.
-std::string steer(ModuleOp module, StringRef text,
+/// Puts the contracts on the ops of `module`, a program as it was loaded from
+/// `sourceMgr`. An op is called by its label or name ("matmul",
+/// "linalg.matmul"), by a line ("17", "model.mlir:17"), by both ("matmul:17"),
+/// by the name that its location has, or by that of its result ("%sum") where
+/// the program is text. Returns an error with a code, which lists candidates,
+/// where a name is that of no op or of several; then `module` is as it was.
+std::string steer(ModuleOp module, const llvm::SourceMgr &sourceMgr,
                   const SteeringOptions &options);
 
 } // namespace mlir::fusion
