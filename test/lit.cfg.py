@@ -35,7 +35,7 @@ if config.fusion_installs:
     config.available_features.add("installs")
 for tool in ("fusion-opt", "fusion-compile", "fusion-run", "fusion-doctor",
              "fusion-reduce", "fusion-lsp-server", "fusion-emulate",
-             "fusion-conformance"):
+             "fusion-conformance", "fusion-package"):
     if os.path.exists(os.path.join(config.fusion_tools_dir, tool)):
         config.available_features.add(tool)
 # Upstream's runner, and the way of host code to it.

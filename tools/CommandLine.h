@@ -14,11 +14,14 @@
 #ifndef FUSION_TOOLS_COMMANDLINE_H
 #define FUSION_TOOLS_COMMANDLINE_H
 
+#include "ToolInfo.h"
+#include "fusion/Tools/Steering.h"
 #include "fusion/Tools/ToolSupport.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/CommandLine.h"
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <optional>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -61,6 +64,91 @@ inline std::string captureErrors(function_ref<void()> action) {
   close(file);
   return text;
 }
+
+/// What llvm::cl knows of the tool's options, but for hidden ones.
+/// `describeName` says what an option is that is one of many words that a list
+/// takes, as passes are; empty where it knows nothing of it.
+inline fusiontool::ToolInfo
+describeOptions(StringRef tool, StringRef purpose,
+                function_ref<std::string(StringRef)> describeName) {
+  fusiontool::ToolInfo info;
+  info.name = tool.str();
+  info.purpose = purpose.split('\n').first.rtrim(".").str();
+  info.version = getVersion().str();
+  for (llvm::cl::Option *option :
+       llvm::cl::SubCommand::getTopLevel().PositionalOpts)
+    info.arguments += option->HelpStr.str() + " ";
+  info.arguments += "[options]";
+  auto &registered = llvm::cl::getRegisteredOptions();
+  SmallVector<StringRef> names(registered.keys());
+  llvm::sort(names);
+  for (StringRef name : names) {
+    llvm::cl::Option *option = registered[name];
+    // llvm::cl shows --help-list, hidden before, once --help is asked for.
+    if (option->getOptionHiddenFlag() != llvm::cl::NotHidden &&
+        name != "help-list")
+      continue;
+    fusiontool::OptionInfo &one = info.options.emplace_back();
+    one.name = ((name.size() == 1 ? "-" : "--") + name).str();
+    bool isWord = !option->hasArgStr() || option->ArgStr != name;
+    StringRef text = option->HelpStr;
+    std::string known = isWord ? describeName(name) : "";
+    one.text = (known.empty() ? text : StringRef(known)).rtrim(".").str();
+    if (isWord)
+      continue;
+    llvm::cl::ValueExpected value = option->getValueExpectedFlag();
+    if (value != llvm::cl::ValueDisallowed && !option->ValueStr.empty())
+      one.value = option->ValueStr.str();
+    one.isValueOptional =
+        value == llvm::cl::ValueOptional && !one.value.empty();
+  }
+  return info;
+}
+
+/// The options of every tool that print pages made of its options, once all of
+/// them are registered; they end the process.
+class PageOptions {
+public:
+  PageOptions(StringRef tool, StringRef purpose,
+              llvm::cl::OptionCategory &category,
+              std::function<std::string(StringRef)> describeName = nullptr)
+      : tool(tool), purpose(purpose), describeName(std::move(describeName)) {
+    manPage.addCategory(category);
+    completion.addCategory(category);
+  }
+
+private:
+  fusiontool::ToolInfo describe() const {
+    return describeOptions(tool, purpose, [this](StringRef name) {
+      return describeName ? describeName(name) : std::string();
+    });
+  }
+  [[noreturn]] static void print(const std::string &page) {
+    llvm::outs() << page;
+    llvm::outs().flush();
+    _exit(kExitOk);
+  }
+
+  StringRef tool, purpose;
+  std::function<std::string(StringRef)> describeName;
+  llvm::cl::opt<bool> manPage{
+      StringRef(fusiontool::kManPageOption).drop_front(2),
+      llvm::cl::desc(fusiontool::kManPageText), llvm::cl::ValueDisallowed,
+      llvm::cl::callback([this](const bool &) {
+        print(fusiontool::renderManPage(describe()));
+      })};
+  enum class Shell { Bash, Zsh };
+  llvm::cl::opt<Shell> completion{
+      StringRef(fusiontool::kCompletionOption).drop_front(2),
+      llvm::cl::desc(fusiontool::kCompletionText),
+      llvm::cl::value_desc(fusiontool::kShells),
+      llvm::cl::values(clEnumValN(Shell::Bash, "bash", ""),
+                       clEnumValN(Shell::Zsh, "zsh", "")),
+      llvm::cl::callback([this](const Shell &shell) {
+        print(fusiontool::renderCompletion(
+            describe(), shell == Shell::Bash ? "bash" : "zsh"));
+      })};
+};
 
 /// Parses the options that are registered. Returns nothing on success and the
 /// exit status after a reported error. --help and --version end the process.
@@ -110,11 +198,49 @@ inline void forgetOptions(llvm::cl::OptionCategory &category) {
 inline std::optional<int> parseCommandLine(int argc, char **argv,
                                            StringRef tool, StringRef overview,
                                            llvm::cl::OptionCategory &category) {
+  PageOptions pages(tool, overview, category);
   llvm::cl::HideUnrelatedOptions(category);
   std::optional<int> status = parseOptions(argc, argv, tool, overview);
   forgetOptions(category);
   return status;
 }
+
+/// The options of tools that compile by which a caller says what is fused.
+struct SteeringFlags {
+  explicit SteeringFlags(llvm::cl::OptionCategory &category)
+      : must("must",
+             llvm::cl::desc("Operations that must be fused into all their "
+                            "users, or compiling fails with the reason: each "
+                            "a label, a line, both (matmul:17) or the name of "
+                            "a result (%sum)"),
+             llvm::cl::value_desc("A,B"), llvm::cl::CommaSeparated,
+             llvm::cl::cat(category)),
+        never("never",
+              llvm::cl::desc("Operations that share a kernel with no other, "
+                             "called as for --must"),
+              llvm::cl::value_desc("A,B"), llvm::cl::CommaSeparated,
+              llvm::cl::cat(category)),
+        maxKernels("max-kernels",
+                   llvm::cl::desc("Kernels that each function becomes at most, "
+                                  "or compiling fails with the reason"),
+                   llvm::cl::value_desc("N"), llvm::cl::init(0),
+                   llvm::cl::cat(category)) {}
+
+  /// Sets `options`: an exit status after a reported error.
+  std::optional<int> read(SteeringOptions &options) const {
+    if (maxKernels.getNumOccurrences() && maxKernels < 1)
+      return reportError(ErrorCode::BadCommandLine,
+                         "--max-kernels=" + Twine(maxKernels) +
+                             " is less than 1");
+    options.must.assign(must.begin(), must.end());
+    options.never.assign(never.begin(), never.end());
+    options.maxKernels = maxKernels;
+    return std::nullopt;
+  }
+
+  llvm::cl::list<std::string> must, never;
+  llvm::cl::opt<int64_t> maxKernels;
+};
 
 /// For a tool whose main is MLIR's and parses the options itself: llvm::cl ends
 /// the process with 1 where they are wrong, which becomes a coded error and the

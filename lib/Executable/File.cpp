@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Executable/Package.h"
+#include "fusion/Executable/StagedFile.h"
 
 #include <atomic>
 #include <cerrno>
@@ -86,37 +87,33 @@ static bool writeAll(int fd, const std::string &bytes) {
   return ::fsync(fd) == 0 || errno == EINVAL; // EINVAL: not a disk
 }
 
-Error writeFileAtomically(const std::string &path, const std::string &bytes) {
-  struct stat info;
-  bool exists = ::stat(path.c_str(), &info) == 0;
-  // A device such as /dev/null cannot be replaced, only written.
-  if (exists && !S_ISREG(info.st_mode)) {
-    int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-      return Error(ErrorCode::PackageWrite, describeErrno(path));
-    bool good = writeAll(fd, bytes);
-    Error error;
-    if (!good)
-      error = Error(ErrorCode::PackageWrite, describeErrno(path));
-    ::close(fd);
-    return error;
-  }
+/// Writes into a device, such as /dev/null, which cannot be replaced.
+static Error writeDevice(const std::string &path, const std::string &bytes) {
+  int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0)
+    return Error(ErrorCode::PackageWrite, describeErrno(path));
+  Error error;
+  if (!writeAll(fd, bytes))
+    error = Error(ErrorCode::PackageWrite, describeErrno(path));
+  ::close(fd);
+  return error;
+}
 
+/// Opens a new file beside `path`, of which the watcher knows; -1 sets errno. A
+/// name of our own rather than mkstemp's, so that the mode follows the
+/// process's mask.
+static int openBeside(const std::string &path, std::string &temporary) {
   TemporaryFileWatcher watcher = temporaryFileWatcher;
-  // A name of our own rather than mkstemp's, so that the mode follows the
-  // process's mask.
-  std::string temporary;
-  int fd = -1;
   static std::atomic<unsigned> counter{0};
-  for (int attempt = 0; attempt < 100 && fd < 0; ++attempt) {
+  for (int attempt = 0; attempt < 100; ++attempt) {
     temporary = path + ".tmp" + std::to_string(::getpid()) + "." +
                 std::to_string(counter++);
     if (watcher)
       watcher(temporary.c_str(), true);
-    fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                0666);
+    int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                    0666);
     if (fd >= 0)
-      break;
+      return fd;
     int openErrno = errno;
     if (watcher)
       watcher(temporary.c_str(), false);
@@ -124,6 +121,27 @@ Error writeFileAtomically(const std::string &path, const std::string &bytes) {
     if (errno != EEXIST)
       break;
   }
+  temporary.clear();
+  return -1;
+}
+
+Result<StagedFile> StagedFile::write(const std::string &path,
+                                     const std::string &bytes) {
+  StagedFile file(path);
+  struct stat info;
+  bool exists = ::stat(path.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode)) {
+    errno = EISDIR;
+    return Error(ErrorCode::PackageWrite, describeErrno(path));
+  }
+  if (exists && !S_ISREG(info.st_mode)) {
+    if (::access(path.c_str(), W_OK) != 0)
+      return Error(ErrorCode::PackageWrite, describeErrno(path));
+    file.isForDevice = true;
+    file.forDevice = bytes;
+    return Result<StagedFile>(std::move(file));
+  }
+  int fd = openBeside(path, file.temporary);
   if (fd < 0)
     return Error(ErrorCode::PackageWrite, describeErrno(path));
   bool good = writeAll(fd, bytes) &&
@@ -133,18 +151,44 @@ Error writeFileAtomically(const std::string &path, const std::string &bytes) {
     good = false;
     savedErrno = errno;
   }
-  if (good && ::rename(temporary.c_str(), path.c_str()) != 0) {
-    good = false;
-    savedErrno = errno;
-  }
-  if (!good)
-    ::unlink(temporary.c_str());
-  if (watcher)
-    watcher(temporary.c_str(), false);
   if (good)
-    return {};
+    return Result<StagedFile>(std::move(file));
   errno = savedErrno;
   return Error(ErrorCode::PackageWrite, describeErrno(path));
+}
+
+StagedFile::StagedFile(StagedFile &&other) noexcept
+    : path(std::move(other.path)), temporary(std::move(other.temporary)),
+      isForDevice(other.isForDevice), forDevice(std::move(other.forDevice)) {
+  other.temporary.clear();
+}
+
+StagedFile::~StagedFile() {
+  if (temporary.empty())
+    return;
+  ::unlink(temporary.c_str());
+  forget();
+}
+
+/// The temporary file is gone.
+void StagedFile::forget() {
+  if (temporaryFileWatcher)
+    temporaryFileWatcher(temporary.c_str(), false);
+  temporary.clear();
+}
+
+Error StagedFile::commit() {
+  if (isForDevice)
+    return writeDevice(path, forDevice);
+  if (::rename(temporary.c_str(), path.c_str()) != 0)
+    return Error(ErrorCode::PackageWrite, describeErrno(path));
+  forget();
+  return {};
+}
+
+Error writeFileAtomically(const std::string &path, const std::string &bytes) {
+  Result<StagedFile> file = StagedFile::write(path, bytes);
+  return file ? file->commit() : file.getError();
 }
 
 } // namespace fusionpkg

@@ -58,7 +58,8 @@ FusionDecision Planner::checkContracts(const Group &a, const Group &b) const {
     for (unsigned id : group->nodes)
       if (graph.getNode(id).never)
         return FusionDecision::no(ReasonCode::ContractNever,
-                                  "'" + graph.getNode(id).label + "'");
+                                  "asked for at '" + graph.getNode(id).label +
+                                      "'");
   return FusionDecision::yes();
 }
 

@@ -36,8 +36,10 @@ void Planner::take(const CandidateKey &key) {
   entry.savedLaunches = numbers.savedLaunches;
   entry.registers = numbers.registers;
   entry.sharedBytes = numbers.sharedBytes;
-  if (candidate.gain <= options.minGainSeconds)
-    entry.detail = "demanded by a contract";
+  if (candidate.demanded)
+    entry.detail = "asked for by fusion.must";
+  else if (candidate.gain <= options.minGainSeconds)
+    entry.detail = "asked for by fusion.max_kernels";
   taken.push_back(std::move(entry));
 
   // A fused group keeps the lower number, which is canonical.

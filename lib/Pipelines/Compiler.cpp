@@ -134,6 +134,8 @@ LogicalResult Compilation::runPasses(const PhaseInfo &info) {
 
 LogicalResult Compilation::runPhase(const PhaseInfo &info) {
   llvm::PrettyStackTraceFormat trace("in the phase '%s'", info.name.data());
+  if (options.onPhase)
+    options.onPhase(info.name);
   if (info.phase == Phase::Plan)
     injectFaultFromEnvironment();
   bool hasError = false;
@@ -175,7 +177,8 @@ LogicalResult Compilation::writeFile(const Twine &name, StringRef text) {
   llvm::sys::path::append(path, name);
   if (fusionpkg::Error error =
           fusionpkg::writeFileAtomically(path.str().str(), text.str()))
-    return module.emitError(error.str());
+    return emitCodedError(module.getLoc(), ErrorCode::OutputUnwritable,
+                          error.getCause());
   return success();
 }
 

@@ -14,6 +14,7 @@
 #include "ReportGraph.h"
 #include "fusion/Executable/BufferPlan.h"
 #include "fusion/Support/Counts.h"
+#include "fusion/Support/OpSources.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/Path.h"
 
@@ -38,30 +39,13 @@ static std::string print(Type type) {
 // Operations and values
 //===----------------------------------------------------------------------===//
 
-/// Places and names of an op that are shown, of a fused one the first.
-static constexpr size_t kMostPlaces = 4;
-
-/// Adds "model.py:17" for each place in `loc`, without folders, and the names
-/// that front doors gave.
+/// Adds where an op comes from, and the names that front doors gave.
 static void addSource(Location loc, llvm::json::Object &object) {
-  SmallVector<std::string> places, names;
-  auto add = [](SmallVector<std::string> &texts, const Twine &text) {
-    std::string valid = llvm::json::fixUTF8(text.str());
-    if (texts.size() < kMostPlaces && !llvm::is_contained(texts, valid))
-      texts.push_back(std::move(valid));
-  };
-  loc->walk([&](Location part) {
-    if (auto place = dyn_cast<FileLineColRange>(part))
-      add(places, llvm::sys::path::filename(place.getFilename().getValue()) +
-                      ":" + Twine(place.getStartLine()));
-    else if (auto name = dyn_cast<NameLoc>(part))
-      add(names, name.getName().strref());
-    return WalkResult::advance();
-  });
-  if (!places.empty())
-    object["source"] = llvm::json::Array(places);
-  if (!names.empty())
-    object["names"] = llvm::json::Array(names);
+  OpSources sources = getOpSources(loc);
+  if (!sources.places.empty())
+    object["source"] = llvm::json::Array(sources.places);
+  if (!sources.names.empty())
+    object["names"] = llvm::json::Array(sources.names);
 }
 
 /// The tensors that `node` reads, as they lie in memory, each once.

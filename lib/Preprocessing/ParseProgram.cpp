@@ -13,6 +13,7 @@
 
 #include "fusion/Preprocessing/ParseProgram.h"
 #include "fusion/Support/ErrorCodes.h"
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -68,14 +69,26 @@ static bool mentions(StringRef line, StringRef prefix) {
   return false;
 }
 
+/// The foreign dialect that `error` itself names: of bytecode there is no line.
+static const ForeignDialect *findForeignNamed(const Diagnostic &error) {
+  std::string message = error.str();
+  for (const ForeignDialect &dialect : kForeignDialects)
+    if (StringRef(message).contains(("'" + dialect.prefix + "'").str()))
+      return &dialect;
+  return nullptr;
+}
+
 /// The dialect that stands in the line of `error`, if it is a foreign one.
 static const ForeignDialect *findForeign(llvm::SourceMgr &sources,
                                          const Diagnostic &error) {
+  const llvm::MemoryBuffer *buffer =
+      sources.getMemoryBuffer(sources.getMainFileID());
+  if (isBytecode(buffer->getMemBufferRef()))
+    return findForeignNamed(error);
   auto place = dyn_cast<FileLineColLoc>(error.getLocation());
   if (!place)
     return nullptr;
-  StringRef text =
-      sources.getMemoryBuffer(sources.getMainFileID())->getBuffer();
+  StringRef text = buffer->getBuffer();
   for (unsigned line = 1; line < place.getLine(); ++line)
     text = text.split('\n').second;
   text = text.split('\n').first;

@@ -34,7 +34,8 @@ LogicalResult fusion::checkProgramText(StringRef text, StringRef name,
   if (text.contains('\0') || text.starts_with("ML\xEFR"))
     return emitCodedError(UnknownLoc::get(context), ErrorCode::InputInvalid,
                           name + " is not text",
-                          "give the program as MLIR text");
+                          "give the program as MLIR text; the tools take its "
+                          "bytecode too");
   if (std::optional<TextPosition> deep = findDeepNesting(text))
     return emitCodedError(
         FileLineColLoc::get(context, name, deep->line, deep->column),

@@ -36,11 +36,8 @@ static bool isAt(StringRef source, StringRef place) {
   return source == place || source.rsplit(':').second == place;
 }
 
-/// True if operation `number` is called `name`.
-static bool isCalled(const ExplainedOperation &op, int64_t number,
-                     StringRef name) {
-  if (name == op.label || name == "#" + std::to_string(number) ||
-      llvm::is_contained(op.names, name))
+bool mlir::fusion::isCalled(const ExplainedOperation &op, StringRef name) {
+  if (name == op.label || llvm::is_contained(op.names, name))
     return true;
   auto isHere = [&](StringRef place) {
     return llvm::any_of(op.sources, [&](const std::string &source) {
@@ -89,7 +86,7 @@ private:
 std::vector<int64_t> Answer::find(StringRef name) const {
   std::vector<int64_t> found;
   for (auto [number, op] : llvm::enumerate(function.operations))
-    if (isCalled(op, number, name))
+    if (name == "#" + std::to_string(number) || isCalled(op, name))
       found.push_back(number);
   return found;
 }

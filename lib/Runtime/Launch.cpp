@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Objects.h"
+#include "Timeline.h"
 
 #include "fusion/Executable/Package.h"
 
@@ -334,6 +335,10 @@ Error Launcher::launchStep(const PreparedStep &step) {
   request.kernel = owner.package.kernels[step.kernel];
   request.grid = step.grid;
   const Kernel &kernel = owner.package.model.kernels[step.kernel];
+  TimelineRange range([&] {
+    return kernel.source.empty() ? kernel.name
+                                 : kernel.name + " (" + kernel.source + ")";
+  });
   request.blockX = kernel.blockX;
   request.clusterX = kernel.clusterX;
   request.together = kernel.together;
@@ -389,6 +394,7 @@ Error launchEntry(FusionRtEntry &owner, const FusionRtLaunchArgs &args,
                   Address signals) {
   if (Error error = owner.package.device.device->checkAlive())
     return error;
+  TimelineRange range([&] { return "fusion: " + owner.entry.name; });
   const Specialization *spec = nullptr;
   std::unique_ptr<Specialization> transient;
   if (Error error =

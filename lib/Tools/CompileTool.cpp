@@ -19,6 +19,7 @@
 #include "fusion/Report/PlanDiff.h"
 #include "fusion/Report/Question.h"
 #include "fusion/Support/Counts.h"
+#include "fusion/Tools/Progress.h"
 #include "fusion/Tools/ToolSupport.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -187,15 +188,25 @@ static std::string getOutput(const CompileToolOptions &options, ModuleOp module,
     return package;
   if (options.compile.compileTo == "ptx")
     return std::move(report.ptx);
-  std::string output;
-  llvm::raw_string_ostream os(output);
-  module->print(os);
-  os << "\n";
-  return output;
+  return writeProgram(module, options.emitBytecode);
+}
+
+/// Refuses --emit-bytecode where it cannot be meant: an error text with a code,
+/// or empty.
+static std::string checkBytecode(const CompileToolOptions &options) {
+  if (!options.emitBytecode)
+    return "";
+  if (!stopsEarly(options.compile) || options.compile.compileTo == "ptx")
+    return formatError(ErrorCode::BadCommandLine,
+                       "--emit-bytecode without a phase whose IR is written",
+                       "name one with --compile-to");
+  return checkBytecodeOutput(options.output);
 }
 
 int fusion::runCompileTool(const CompileToolOptions &options) {
   if (std::string error = checkOutputs(options); !error.empty())
+    return reportError(error);
+  if (std::string error = checkBytecode(options); !error.empty())
     return reportError(error);
   Explanation earlier;
   if (!options.compareWith.empty()) {
@@ -216,13 +227,25 @@ int fusion::runCompileTool(const CompileToolOptions &options) {
       loadProgram(options.input, sourceMgr, &context);
   if (!module)
     return diagnostics.getExitStatus();
+  if (std::string error = steer(*module, sourceMgr, options.steering);
+      !error.empty())
+    return reportError(error);
+  // The page has the program as it was before it is compiled.
+  std::string program;
+  if (!options.report.empty())
+    program = getProgramText(sourceMgr);
+  if (!options.report.empty() && program.empty())
+    program = writeProgram(*module, /*asBytecode=*/false);
 
   diagnostics.setDefaultCode(ErrorCode::CompileFailed);
   CompileOptions compileOptions = options.compile;
   compileOptions.detail = getDetail(options);
+  std::optional<Progress> progress(&context);
+  compileOptions.onPhase = [&](StringRef phase) { progress->show(phase); };
   CompileReport report;
   FailureOr<std::string> package =
       compileToPackage(*module, compileOptions, &report);
+  progress.reset();
   if (failed(package)) {
     if (!diagnostics.hasError())
       return reportError(ErrorCode::CompileFailed,
@@ -234,17 +257,13 @@ int fusion::runCompileTool(const CompileToolOptions &options) {
     return reportError(llvm::toString(answers.takeError()));
   std::string page;
   if (!options.report.empty())
-    page = renderReport(
-        report, options.input,
-        sourceMgr.getMemoryBuffer(sourceMgr.getMainFileID())->getBuffer());
+    page = renderReport(report, options.input, program);
   std::string output = getOutput(options, *module, report, std::move(*package));
-  for (auto [path, bytes] :
-       {std::pair<StringRef, StringRef>(options.report, page),
-        {options.ledger, report.ledgerJson},
-        {options.output, output}})
-    if (!path.empty())
-      if (std::string error = writeOutput(path, bytes); !error.empty())
-        return reportError(error);
+  if (std::string error = writeOutputs({{options.report, page},
+                                        {options.ledger, report.ledgerJson},
+                                        {options.output, output}});
+      !error.empty())
+    return reportError(error);
   // The output itself may go to the standard output.
   (options.output == "-" ? llvm::errs() : llvm::outs()) << *answers;
   return kExitOk;

@@ -85,6 +85,15 @@ static Finding examinePtxas() {
           ""};
 }
 
+static Finding examineNvdisasm() {
+  auto path = llvm::sys::findProgramByName("nvdisasm");
+  if (!path)
+    return {false, "nvdisasm", "not found",
+            "optional: install the CUDA toolkit to have fusion-package "
+            "disassemble print machine code"};
+  return {true, "nvdisasm", *path, ""};
+}
+
 static std::string formatDriverVersion(int32_t version) {
   return std::to_string(version / 1000) + "." +
          std::to_string(version % 1000 / 10);
@@ -169,7 +178,7 @@ static Finding examinePython() {
 
 std::vector<Finding> fusion::examine() {
   std::vector<Finding> findings{examineCompiler(), examineTargets(),
-                                examinePtxas()};
+                                examinePtxas(), examineNvdisasm()};
   examineDevices(findings);
   findings.push_back(examineEmulator());
   findings.push_back(examinePython());
@@ -178,6 +187,8 @@ std::vector<Finding> fusion::examine() {
 
 void fusion::printFindings(ArrayRef<Finding> findings, raw_ostream &os) {
   for (const Finding &finding : findings) {
+    assert(finding.ok == finding.remedy.empty() &&
+           "a warning says what to do, and nothing else does");
     os << (finding.ok ? "[ok]   " : "[warn] ") << finding.subject << ": "
        << finding.detail;
     if (!finding.remedy.empty())

@@ -26,6 +26,7 @@
 #include "fusion/Tools/Mutation.h"
 #include "fusion/Tools/Predictions.h"
 
+#include "fusion/Tools/Progress.h"
 #include "fusion/Tools/Session.h"
 #include "fusion/Tools/ToolSupport.h"
 #include "llvm/ADT/StringExtras.h"
@@ -166,12 +167,20 @@ int Runner::loadInput() {
                                "them against");
     }
   }
+  if (isGivenPackage && !options.steering.isEmpty())
+    return reportError(ErrorCode::BadCommandLine,
+                       options.input + " is a package: its kernels are made",
+                       "give the program for --must, --never and "
+                       "--max-kernels");
   entryName = options.entry;
   if (programPath.empty())
     return kExitOk;
   program = loadProgram(programPath, sourceMgr, &context);
   if (!program)
     return diagnostics.getExitStatus();
+  if (std::string error = steer(*program, sourceMgr, options.steering);
+      !error.empty())
+    return reportError(error);
   FailureOr<func::FuncOp> entry = findEntry(*program, options.entry);
   if (failed(entry))
     return diagnostics.getExitStatus();
@@ -208,8 +217,11 @@ int Runner::compileInto(std::string &bytes,
                         CompileReport &report) {
   OwningOpRef<ModuleOp> module = program->clone();
   diagnostics.setDefaultCode(ErrorCode::CompileFailed);
-  FailureOr<std::string> result =
-      compileToPackage(*module, compileOptions, &report);
+  std::optional<Progress> progress(&context);
+  CompileOptions watched = compileOptions;
+  watched.onPhase = [&](StringRef phase) { progress->show(phase); };
+  FailureOr<std::string> result = compileToPackage(*module, watched, &report);
+  progress.reset();
   if (failed(result))
     return diagnostics.hasError() ? diagnostics.getExitStatus()
                                   : reportError(ErrorCode::CompileFailed,
@@ -752,9 +764,10 @@ int Runner::writeReport() {
         {"bank_conflicts", kernel.counters.bankConflicts}});
   measured["kernels"] = std::move(kernels);
   compiled.explanation["measured"] = std::move(measured);
-  std::string page = renderReport(
-      compiled, options.input,
-      sourceMgr.getMemoryBuffer(sourceMgr.getMainFileID())->getBuffer());
+  std::string text = getProgramText(sourceMgr).str();
+  if (text.empty())
+    text = writeProgram(*program, /*asBytecode=*/false);
+  std::string page = renderReport(compiled, options.input, text);
   if (std::string error = writeOutput(options.report, page); !error.empty())
     return reportError(error);
   return kExitOk;

@@ -60,6 +60,7 @@ int recordRunTool(const RunToolOptions &options) {
 static bool isForbidden(llvm::StringRef argument) {
   llvm::StringRef name = argument.ltrim('-');
   return argument.starts_with("@") || name.starts_with("h") ||
+         name.starts_with("man-page") || name.starts_with("completion") ||
          name.starts_with("version") || name.starts_with("print-");
 }
 

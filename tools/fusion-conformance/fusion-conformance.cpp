@@ -12,11 +12,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../OptionTable.h"
 #include "../RuntimeTool.h"
 #include "Compare.h"
 #include "Gpu.h"
 #include "Package.h"
 #include "Record.h"
+#include "fusion/Executable/JsonText.h"
 #include "fusion/Executable/Package.h"
 
 #include <chrono>
@@ -40,7 +42,7 @@ struct CommandLine {
   std::vector<fusionemu::Asynchrony> modes = {fusionemu::Asynchrony::Late};
   uint64_t seed = 1;
   bool seedGiven = false;
-  size_t mismatches = 1;
+  uint64_t mismatches = 1;
 };
 
 /// What became of one case.
@@ -83,106 +85,108 @@ private:
 };
 } // namespace
 
-static const char usageText[] =
-    R"(usage: fusion-conformance MANIFEST... PACKAGE.fpk... [options]
-
-Runs the kernels that the manifests name on the emulator, with all checks on,
-and compares every buffer with what a GPU computes. Every entry of a package
-runs too, and its outputs are compared.
-
-  --device=none|cuda    none (the default): the emulator alone; every case must
-                        run without a report. cuda: compare with the first GPU
-  --check=FILE          compare with the record of a GPU
-  --record=FILE         write such a record (with --device=cuda)
-  --package-bound=X     how far outputs of packages may be apart, relative to
-                        their largest element; 1e-4, since most programs take
-                        approximate instructions
-  --filter=REGEX        only cases whose "GROUP KERNEL" matches somewhere
-  --seed=N              of the contents of buffers; 1, or that of the record
-  --asynchrony=MODE     late (the default), early or both: when asynchronous
-                        operations take effect on the emulator
-  --mismatches=N        describe N elements that differ instead of one
-  --list                print the cases and stop
-  --json                print the results as JSON
-  --time                print how long each case took on the emulator
-
-Exit code: 0 all agree, 1 some do not, 2 wrong usage, 70 a defect of the tool.
-)";
-
 static bool fail(const std::string &text) {
   std::cerr << "fusion-conformance: " << text << "\n";
   return false;
 }
 
-static bool failUsage(const std::string &text) {
-  fusiontool::reportUsage(text);
-  return false;
+static std::string readModes(const std::string &value,
+                             std::vector<fusionemu::Asynchrony> &modes) {
+  using fusionemu::Asynchrony;
+  if (value != "late" && value != "early" && value != "both")
+    return "'" + value + "' is neither late, early nor both";
+  modes.clear();
+  if (value != "early")
+    modes.push_back(Asynchrony::Late);
+  if (value != "late")
+    modes.push_back(Asynchrony::Early);
+  return "";
 }
 
-static bool parseCommandLine(int argc, char **argv, CommandLine &line) {
-  using fusionemu::Asynchrony;
-  for (int i = 1; i < argc; ++i) {
-    std::string arg = argv[i];
-    size_t equals = arg.find('=');
-    std::string name = arg.substr(0, equals);
-    std::string value =
-        equals == std::string::npos ? "" : arg.substr(equals + 1);
-    if (arg == "--device=none" || arg == "--device=cuda") {
-      line.useGpu = value == "cuda";
-    } else if (name == "--check" && !value.empty()) {
-      line.checkPath = value;
-    } else if (name == "--record" && !value.empty()) {
-      line.recordPath = value;
-    } else if (name == "--package-bound" && !value.empty()) {
-      char *end = nullptr;
-      line.packageBound = std::strtod(value.c_str(), &end);
-      if (*end != 0)
-        return failUsage("'" + value + "' is not a number");
-    } else if (name == "--filter") {
-      line.filter = value;
-    } else if ((name == "--seed" || name == "--mismatches") && !value.empty()) {
-      char *end = nullptr;
-      uint64_t number = std::strtoull(value.c_str(), &end, 0);
-      if (name == "--seed") {
-        line.seed = number;
-        line.seedGiven = true;
-      } else {
-        line.mismatches = number;
-      }
-      if (*end != 0)
-        return failUsage("'" + value + "' is not a number");
-    } else if (arg == "--asynchrony=late") {
-      line.modes = {Asynchrony::Late};
-    } else if (arg == "--asynchrony=early") {
-      line.modes = {Asynchrony::Early};
-    } else if (arg == "--asynchrony=both") {
-      line.modes = {Asynchrony::Late, Asynchrony::Early};
-    } else if (arg == "--list") {
-      line.list = true;
-    } else if (arg == "--json") {
-      line.json = true;
-    } else if (arg == "--time") {
-      line.time = true;
-    } else if (arg.size() > 4 && arg.substr(arg.size() - 4) == ".fpk") {
-      line.packages.push_back(arg);
-    } else if (arg[0] != '-') {
-      line.manifests.push_back(arg);
-    } else {
-      return failUsage("cannot read '" + arg + "'");
-    }
-  }
+static std::string readBound(const std::string &value, double &bound) {
+  char *end = nullptr;
+  bound = std::strtod(value.c_str(), &end);
+  return value.empty() || *end != 0 || !(bound >= 0)
+             ? "'" + value + "' is not a number of at least 0"
+             : "";
+}
+
+static fusiontool::OptionTable makeOptionTable(CommandLine &line) {
+  fusiontool::OptionTable table(
+      "fusion-conformance", "MANIFEST... PACKAGE.fpk... [options]",
+      "Runs the kernels that the manifests name on the emulator, with all "
+      "checks on, and compares every buffer with what a GPU computes; every "
+      "entry of a package runs too, and its outputs are compared");
+  table.add("--device=none|cuda",
+            "none, the default: the emulator alone, every case must run "
+            "without a report; cuda: compare with the first GPU",
+            [&line](const std::string &value) {
+              line.useGpu = value == "cuda";
+              return value == "cuda" || value == "none"
+                         ? std::string()
+                         : "'" + value + "' is neither none nor cuda";
+            });
+  table.addText("--check=FILE", "Compare with the record of a GPU",
+                line.checkPath);
+  table.addText("--record=FILE", "Write such a record, with --device=cuda",
+                line.recordPath);
+  table.add("--package-bound=X",
+            "How far outputs of packages may be apart, relative to their "
+            "largest element; 1e-4 unless said, since most programs take "
+            "approximate instructions",
+            [&line](const std::string &value) {
+              return readBound(value, line.packageBound);
+            });
+  table.add("--filter=REGEX",
+            "Only cases whose \"GROUP KERNEL\" matches somewhere",
+            [&line](const std::string &value) {
+              line.filter = value;
+              return std::string();
+            });
+  table.add("--seed=N", "Of the contents of buffers; 1, or that of the record",
+            [&line](const std::string &value) {
+              std::optional<uint64_t> number = fusiontool::parseNumber(value);
+              line.seed = number.value_or(0);
+              line.seedGiven = true;
+              return number ? "" : "'" + value + "' is not a number";
+            });
+  table.add("--asynchrony=late|early|both",
+            "When asynchronous operations take effect on the emulator; late "
+            "unless said",
+            [&line](const std::string &value) {
+              return readModes(value, line.modes);
+            });
+  table.addNumber("--mismatches=N",
+                  "Describe N elements that differ instead of one",
+                  line.mismatches);
+  table.addFlag("--list", "Print the cases and stop", line.list);
+  table.addFlag("--json", "Print the results as JSON", line.json);
+  table.addFlag("--time", "Print how long each case took on the emulator",
+                line.time);
+  table.setPositional([&line](const std::string &argument) {
+    bool isPackage = argument.size() > 4 &&
+                     argument.compare(argument.size() - 4, 4, ".fpk") == 0;
+    (isPackage ? line.packages : line.manifests).push_back(argument);
+    return std::string();
+  });
+  table.setDetails("Exit code: 0 all agree, 1 some do not, 2 wrong usage, 70 a "
+                   "defect of the tool.\n");
+  return table;
+}
+
+/// What is wrong with options that each are right; empty if nothing is.
+static std::string check(const CommandLine &line) {
   if (line.manifests.empty() && line.packages.empty())
-    return failUsage("expected a manifest or a package");
+    return "expected a manifest or a package";
   if (!line.recordPath.empty() && !line.useGpu)
-    return failUsage("--record needs --device=cuda");
+    return "--record needs --device=cuda";
   if (line.useGpu && !line.checkPath.empty())
-    return failUsage("--check is for runs without a GPU");
+    return "--check is for runs without a GPU";
   for (const auto *inputs : {&line.manifests, &line.packages})
     for (const std::string &input : *inputs)
       if (fusionpkg::isSameFile(line.recordPath, input))
-        return failUsage("--record names '" + line.recordPath +
-                         "', which is an input");
-  return true;
+        return "--record names '" + line.recordPath + "', which is an input";
+  return "";
 }
 
 bool Session::open() {
@@ -514,33 +518,23 @@ void Session::printTable() const {
     std::printf("compared with the record of %s\n", recorded.device.c_str());
 }
 
-static std::string quote(const std::string &text) {
-  std::string result = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      (result += '\\') += c;
-    else if (static_cast<unsigned char>(c) < 0x20)
-      result += ' ';
-    else
-      result += c;
-  }
-  return result + "\"";
-}
-
 void Session::printJson() const {
-  std::printf("{\"device\": %s, \"seed\": %llu, \"cases\": [",
-              quote(gpu ? written.device : recorded.device).c_str(),
-              static_cast<unsigned long long>(seed));
-  for (size_t i = 0; i < results.size(); ++i) {
-    const Result &r = results[i];
-    std::printf("%s\n{\"group\": %s, \"kernel\": %s, \"case\": %u, "
-                "\"outcome\": \"%s\", \"ulp\": %llu, \"reason\": %s}",
-                i ? "," : "", quote(r.group).c_str(), quote(r.kernel).c_str(),
-                r.caseIndex, nameOf(r.outcome),
-                static_cast<unsigned long long>(r.ulp),
-                quote(r.reason).c_str());
+  fusionpkg::JsonArray cases("\n");
+  for (const Result &r : results) {
+    fusionpkg::JsonObject object;
+    object.addText("group", r.group);
+    object.addText("kernel", r.kernel);
+    object.add("case", r.caseIndex);
+    object.addText("outcome", nameOf(r.outcome));
+    object.add("ulp", r.ulp);
+    object.addText("reason", r.reason);
+    cases.add(object.str());
   }
-  std::printf("\n]}\n");
+  fusionpkg::JsonObject report;
+  report.addText("device", gpu ? written.device : recorded.device);
+  report.add("seed", seed);
+  report.add("cases", cases.str());
+  std::printf("%s\n", report.str().c_str());
 }
 
 int Session::finish() {
@@ -567,14 +561,18 @@ int Session::finish() {
 
 int main(int argc, char **argv) {
   fusiontool::installCrashHandlers();
-  for (int i = 1; i < argc; ++i)
-    if (std::strcmp(argv[i], "--help") == 0) {
-      std::cout << usageText;
-      return Success;
-    }
   CommandLine line;
-  if (!parseCommandLine(argc, argv, line))
+  fusiontool::OptionTable table = makeOptionTable(line);
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (table.answer(arguments))
+    return Success;
+  std::string wrong = table.parse(arguments);
+  if (wrong.empty())
+    wrong = check(line);
+  if (!wrong.empty()) {
+    fusiontool::reportUsage(wrong);
     return Usage;
+  }
   std::vector<Manifest> manifests(line.manifests.size());
   for (size_t i = 0; i < manifests.size(); ++i) {
     std::string error;

@@ -28,75 +28,146 @@ static bool parseDim(const std::string &text, Dim3 &dim) {
   return true;
 }
 
+static std::string readAsynchrony(const std::string &value,
+                                  Asynchrony &asynchrony) {
+  if (value != "late" && value != "early")
+    return "'" + value + "' is neither late nor early";
+  asynchrony = value == "late" ? Asynchrony::Late : Asynchrony::Early;
+  return "";
+}
+
+/// Switches a check, or all, off.
+static std::string readNoCheck(const std::string &value, Checks &checks) {
+  const std::pair<const char *, bool *> all[] = {
+      {"uninitialized", &checks.uninitialized},
+      {"shared-races", &checks.sharedRaces},
+      {"global-races", &checks.globalRaces},
+      {"asynchrony", &checks.asynchrony}};
+  bool isKnown = false;
+  for (auto [name, check] : all)
+    if (value == "all" || value == name) {
+      *check = false;
+      isKnown = true;
+    }
+  return isKnown ? "" : "'" + value + "' is not a check";
+}
+
+static const char detailsText[] =
+    R"(ARG is one of
+  i8:N i16:N i32:N i64:N f32:X f64:X   a scalar
+  buf:NAME:BYTES[:FILL]                a buffer
+  out:NAME:TYPE:COUNT[:FILL]           a buffer, printed afterwards
+  tmap:NAME:ELEMENT:DIMS:BOX[:OPTION]  a tensor map over the buffer NAME
+FILL is TYPE=VALUE or TYPE=iota; without it the bytes are uninitialised.
+TYPE is i8, i16, i32, i64, f32 or f64, u8 to u64 as well for out.
+ELEMENT is u8, s32, f16, bf16, f32, tf32 and so on; DIMS and BOX are lists with
+the innermost dimension first, as in tmap:a:bf16:512,64:64,64. BOX is im2col for
+such a map. An OPTION is strides=BYTES,..., swizzle=32|64|128,
+element-strides=N,..., fill=nan, offset=BYTES, l2=64|128|256,
+interleave=16|32; for im2col lower=W,H,D upper=W,H,D channels=N pixels=N.
+
+Exit code: 0 ran, 1 an error was reported, 2 wrong usage, 3 unsupported, 70 a
+defect of the tool.
+)";
+
+/// Adds the options that say what is launched.
+static void addLaunch(fusiontool::OptionTable &table, CommandLine &line) {
+  auto addDim = [&](const std::string &name, std::string text, Dim3 &dim) {
+    table.add(name + "=X[,Y[,Z]]", std::move(text),
+              [&dim](const std::string &value) {
+                return parseDim(value, dim)
+                           ? ""
+                           : "'" + value + "' is not of the form X,Y,Z";
+              });
+  };
+  table.addText("--kernel=NAME",
+                "The kernel to run; may be left out if there is one",
+                line.kernel);
+  addDim("--grid", "Blocks, 1 each unless said", line.grid);
+  addDim("--block", "Threads of a block", line.block);
+  addDim("--cluster", "Blocks of a cluster, when the kernel does not say",
+         line.options.cluster);
+  table.addNumber("--shared=BYTES", "Dynamic shared memory", line.shared,
+                  UINT32_MAX);
+  table.add("--arg=ARG", "One argument; repeat in order",
+            [&line](const std::string &value) {
+              std::string error;
+              bool fine =
+                  parseArgument(value, line.arguments.emplace_back(), error);
+              return fine ? std::string() : error;
+            });
+  table.add("--buffer=ARG", "A buffer (buf or out) that is no argument itself",
+            [&line](const std::string &value) {
+              std::string error;
+              Argument &buffer = line.buffers.emplace_back();
+              if (!parseArgument(value, buffer, error))
+                return error;
+              return buffer.kind == Argument::Kind::Buffer
+                         ? std::string()
+                         : "'" + value + "' is no buffer";
+            });
+}
+
+/// Adds the options that say how it runs and what is printed.
+static void addRun(fusiontool::OptionTable &table, CommandLine &line) {
+  table.addFlag("--counters", "Print what the launch did", line.counters);
+  table.add("--profile[=json]",
+            "Print what each instruction did: traffic, sectors of each "
+            "request, bank conflicts, pipes; as JSON nothing else goes to the "
+            "standard output",
+            [&line](const std::string &value) {
+              line.profile = true;
+              line.profileJson = value == "json";
+              return value.empty() || value == "json"
+                         ? ""
+                         : "'" + value + "' is not json";
+            });
+  table.addFlag("--payload",
+                "Replace floats by integers that wrap, so that sums are exact "
+                "in any order",
+                line.parse.payload);
+  table.addFlag("--time", "Print the time it took and the speed", line.time);
+  table.addNumber("--threads=N", "Host threads, 0 for one per processor",
+                  line.options.threads, 1024);
+  table.addNumber("--max-steps=N", "Instructions that one warp may execute",
+                  line.options.maxSteps);
+  table.addNumber("--max-launch-steps=N",
+                  "Instructions that all warps together may execute",
+                  line.options.maxLaunchSteps);
+  table.add("--asynchrony=late|early",
+            "When asynchronous operations take effect: as late as PTX allows, "
+            "the default, or at once",
+            [&line](const std::string &value) {
+              return readAsynchrony(value, line.options.asynchrony);
+            });
+  table.add("--no-check=uninitialized|shared-races|global-races|asynchrony|all",
+            "Switch a check off; repeat", [&line](const std::string &value) {
+              return readNoCheck(value, line.options.checks);
+            });
+}
+
+fusiontool::OptionTable fusionemu::makeOptionTable(CommandLine &line) {
+  fusiontool::OptionTable table(
+      "fusion-emulate", "FILE.ptx [options]",
+      "Runs a PTX kernel on the built-in emulator, with all checks on");
+  table.addFlag("--list-kernels", "Print the kernels of the module and stop",
+                line.listKernels);
+  addLaunch(table, line);
+  addRun(table, line);
+  table.setPositional([&line](const std::string &argument) {
+    if (!line.file.empty())
+      return "cannot read '" + argument + "'";
+    line.file = argument;
+    return std::string(argument.empty() ? "the name of the file is empty" : "");
+  });
+  table.setDetails(detailsText);
+  return table;
+}
+
 bool fusionemu::parseCommandLine(const std::vector<std::string> &args,
                                  CommandLine &line, std::string &error) {
-  auto fail = [&](const std::string &text) {
-    error = text;
-    return false;
-  };
-  for (const std::string &arg : args) {
-    size_t equals = arg.find('=');
-    std::string name = arg.substr(0, equals);
-    std::string value =
-        equals == std::string::npos ? "" : arg.substr(equals + 1);
-    int64_t number = 0;
-    bool isNumber = parseInteger(value, number) && number >= 0;
-    if (arg == "--list-kernels") {
-      line.listKernels = true;
-    } else if (arg == "--counters") {
-      line.counters = true;
-    } else if (arg == "--profile" || arg == "--profile=json") {
-      line.profile = true;
-      line.profileJson = arg != "--profile";
-    } else if (arg == "--payload") {
-      line.parse.payload = true;
-    } else if (arg == "--time") {
-      line.time = true;
-    } else if (name == "--kernel") {
-      line.kernel = value;
-    } else if (name == "--grid" || name == "--block" || name == "--cluster") {
-      Dim3 &dim = name == "--grid"    ? line.grid
-                  : name == "--block" ? line.block
-                                      : line.options.cluster;
-      if (!parseDim(value, dim))
-        return fail("'" + arg + "' is not of the form " + name + "=X,Y,Z");
-    } else if (name == "--shared" && isNumber && number <= 0xffffffffll) {
-      line.shared = uint32_t(number);
-    } else if (name == "--threads" && isNumber && number <= 1024) {
-      line.options.threads = unsigned(number);
-    } else if (name == "--max-steps" && isNumber) {
-      line.options.maxSteps = uint64_t(number);
-    } else if (name == "--max-launch-steps" && isNumber) {
-      line.options.maxLaunchSteps = uint64_t(number);
-    } else if (name == "--no-check") {
-      Checks &checks = line.options.checks;
-      bool all = value == "all";
-      if (!all && value != "uninitialized" && value != "shared-races" &&
-          value != "global-races" && value != "asynchrony")
-        return fail("'" + value + "' is not a check");
-      checks.uninitialized &= !all && value != "uninitialized";
-      checks.sharedRaces &= !all && value != "shared-races";
-      checks.globalRaces &= !all && value != "global-races";
-      checks.asynchrony &= !all && value != "asynchrony";
-    } else if (name == "--asynchrony" &&
-               (value == "late" || value == "early")) {
-      line.options.asynchrony =
-          value == "late" ? Asynchrony::Late : Asynchrony::Early;
-    } else if (name == "--arg") {
-      line.arguments.emplace_back();
-      if (!parseArgument(value, line.arguments.back(), error))
-        return false;
-    } else if (name == "--buffer") {
-      line.buffers.emplace_back();
-      if (!parseArgument(value, line.buffers.back(), error))
-        return false;
-      if (line.buffers.back().kind != Argument::Kind::Buffer)
-        return fail("'" + value + "' is no buffer");
-    } else if (!arg.empty() && arg[0] != '-' && line.file.empty()) {
-      line.file = arg;
-    } else {
-      return fail("cannot read '" + arg + "'");
-    }
-  }
-  return !line.file.empty() || fail("expected a PTX file");
+  error = makeOptionTable(line).parse(args);
+  if (error.empty() && line.file.empty())
+    error = "expected a PTX file";
+  return error.empty();
 }

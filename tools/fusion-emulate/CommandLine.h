@@ -13,6 +13,7 @@
 #ifndef FUSION_TOOLS_FUSION_EMULATE_COMMANDLINE_H
 #define FUSION_TOOLS_FUSION_EMULATE_COMMANDLINE_H
 
+#include "../OptionTable.h"
 #include "Arguments.h"
 
 namespace fusionemu {
@@ -28,6 +29,9 @@ struct CommandLine {
   std::vector<Argument> arguments;
   std::vector<Argument> buffers; ///< That are no arguments themselves.
 };
+
+/// The options, which write into `line`.
+fusiontool::OptionTable makeOptionTable(CommandLine &line);
 
 /// Reads the arguments behind the name of the program. On failure `error` says
 /// why.

@@ -25,49 +25,6 @@
 using namespace fusionemu;
 using namespace fusiontool;
 
-static const char usageText[] =
-    R"(usage: fusion-emulate FILE.ptx [options]
-
-Runs a PTX kernel on the built-in emulator, with all checks on.
-
-  --list-kernels        print the kernels of the module and stop
-  --kernel=NAME         the kernel to run; may be left out if there is one
-  --grid=X[,Y[,Z]]      blocks, 1 each unless said
-  --block=X[,Y[,Z]]     threads of a block
-  --cluster=X[,Y[,Z]]   blocks of a cluster, when the kernel does not say
-  --shared=BYTES        dynamic shared memory
-  --arg=ARG             one argument; repeat in order. ARG is one of
-        i8:N i16:N i32:N i64:N f32:X f64:X   a scalar
-        buf:NAME:BYTES[:FILL]                a buffer
-        out:NAME:TYPE:COUNT[:FILL]           a buffer, printed afterwards
-        tmap:NAME:ELEMENT:DIMS:BOX[:OPTION]  a tensor map over the buffer NAME
-      FILL is TYPE=VALUE or TYPE=iota; without it the bytes are uninitialised.
-      TYPE is i8, i16, i32, i64, f32 or f64, u8 to u64 as well for out.
-      ELEMENT is u8, s32, f16, bf16, f32, tf32 and so on; DIMS and BOX are lists
-      with the innermost dimension first, as in tmap:a:bf16:512,64:64,64. BOX is
-      im2col for such a map. An OPTION is strides=BYTES,..., swizzle=32|64|128,
-      element-strides=N,..., fill=nan, offset=BYTES, l2=64|128|256,
-      interleave=16|32; for im2col lower=W,H,D upper=W,H,D channels=N pixels=N.
-  --buffer=ARG          a buffer (buf or out) that is no argument itself
-  --counters            print what the launch did
-  --profile[=json]      print what each instruction did: traffic, sectors of
-                        each request, bank conflicts, pipes; as JSON nothing
-                        else goes to the standard output
-  --payload             replace floats by integers that wrap, so that sums are
-                        exact in any order
-  --time                print the time it took and the speed
-  --threads=N           host threads, 0 for one per processor
-  --max-steps=N         instructions that one warp may execute
-  --max-launch-steps=N  instructions that all warps together may execute
-  --asynchrony=WHEN     asynchronous operations take effect as late as PTX
-                        allows (late, the default) or at once (early)
-  --no-check=WHAT       uninitialized, shared-races, global-races, asynchrony
-                        or all
-
-Exit code: 0 ran, 1 an error was reported, 2 wrong usage, 3 unsupported, 70 a
-defect of the tool.
-)";
-
 static int report(const Status &status) {
   std::cerr << "error: " << status.message() << "\n";
   return status.getKind() == ErrorKind::Unsupported ? Unsupported : Diagnosed;
@@ -201,14 +158,12 @@ static int runTool(CommandLine &line) {
 
 int main(int argc, char **argv) {
   installCrashHandlers();
-  for (int i = 1; i < argc; ++i)
-    if (std::strcmp(argv[i], "--help") == 0) {
-      std::cout << usageText;
-      return Success;
-    }
   CommandLine line;
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (makeOptionTable(line).answer(arguments))
+    return Success;
   std::string error;
-  if (!parseCommandLine({argv + 1, argv + argc}, line, error)) {
+  if (!parseCommandLine(arguments, line, error)) {
     reportUsage(error);
     return Usage;
   }

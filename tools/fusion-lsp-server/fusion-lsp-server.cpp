@@ -21,6 +21,9 @@ int main(int argc, char **argv) {
   if (auto status = mlir::fusion::explainErrorIfAsked(argc, argv))
     return *status;
   mlir::fusion::watchUsageErrors();
+  mlir::fusion::PageOptions pages(
+      "fusion-lsp-server", "Language server for MLIR with Fusion's dialects",
+      llvm::cl::getGeneralCategory());
   mlir::DialectRegistry registry;
   mlir::fusion::registerAllDialects(registry);
   mlir::fusion::endWith(mlir::MlirLspServerMain(argc, argv, registry));

@@ -120,6 +120,15 @@ int main(int argc, char **argv) {
   cl::opt<std::string> output("o", cl::desc("Output filename"),
                               cl::value_desc("filename"), cl::init("-"));
   cl::opt<std::string> testCrash("fusion-test-crash", cl::ReallyHidden);
+  PageOptions pages(
+      "fusion-opt", "Runs passes on MLIR, those of Fusion and of upstream",
+      cl::getGeneralCategory(), [](StringRef name) -> std::string {
+        if (const auto *pass = PassInfo::lookup(name))
+          return pass->getPassDescription().str();
+        if (const auto *pipeline = PassPipelineInfo::lookup(name))
+          return pipeline->getPassDescription().str();
+        return "";
+      });
   std::string header = registerCLIOptions(
       "Fusion: tensor programs to fused GPU kernels\n", registry);
   if (std::optional<int> status =

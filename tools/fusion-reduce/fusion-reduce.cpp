@@ -163,8 +163,8 @@ void Reducer::reduce(OwningOpRef<ModuleOp> program) {
 int main(int argc, char **argv) {
   installCrashHandlers("fusion-reduce");
   cl::OptionCategory category("fusion-reduce");
-  cl::opt<std::string> input(cl::Positional, cl::desc("IN.mlir"), cl::Required,
-                             cl::cat(category));
+  cl::opt<std::string> input(cl::Positional, cl::desc("IN.mlir|IN.mlirbc"),
+                             cl::Required, cl::cat(category));
   cl::opt<std::string> output("o", cl::desc("Where the smaller program goes"),
                               cl::value_desc("OUT.mlir"), cl::init("-"),
                               cl::cat(category));
@@ -176,12 +176,18 @@ int main(int argc, char **argv) {
   cl::opt<unsigned> maxTests(
       "max-tests", cl::desc("Stop after so many runs of the test"),
       cl::value_desc("N"), cl::init(5000), cl::cat(category));
+  cl::opt<bool> emitBytecode(
+      "emit-bytecode", cl::desc("Write the smaller program as MLIR's bytecode"),
+      cl::cat(category));
   if (std::optional<int> status = parseCommandLine(
           argc, argv, "fusion-reduce",
           "Makes a program smaller as long as a test finds it interesting",
           category))
     return *status;
   if (std::string error = checkOutput("-o", output, input); !error.empty())
+    return reportError(error);
+  if (std::string error = emitBytecode ? checkBytecodeOutput(output) : "";
+      !error.empty())
     return reportError(error);
 
   DialectRegistry registry;
@@ -205,8 +211,10 @@ int main(int argc, char **argv) {
                        "the test does not find " + input + " interesting",
                        "the test has to end with status 1 for it");
   reducer.reduce(std::move(program));
-  if (std::string error = writeOutput(output, printProgram(reducer.getBest()));
-      !error.empty())
+  std::string smaller = emitBytecode
+                            ? writeProgram(reducer.getBest(), emitBytecode)
+                            : printProgram(reducer.getBest());
+  if (std::string error = writeOutput(output, smaller); !error.empty())
     return reportError(error);
   llvm::errs() << "fusion-reduce: " << reducer.getNumTests() << " tests\n";
   return kExitOk;

@@ -20,8 +20,9 @@ namespace {
 /// The options of the command line.
 struct RunCommandLine {
   cl::OptionCategory category{"fusion-run"};
-  cl::opt<std::string> input{cl::Positional, cl::desc("IN.mlir|IN.fpk"),
-                             cl::Required, cl::cat(category)};
+  cl::opt<std::string> input{cl::Positional,
+                             cl::desc("IN.mlir|IN.mlirbc|IN.fpk"), cl::Required,
+                             cl::cat(category)};
   cl::opt<std::string> entry{"entry",
                              cl::desc("The function to run, if there are "
                                       "several"),
@@ -117,6 +118,7 @@ struct RunCommandLine {
                "done; 0: any"),
       cl::value_desc("N"), cl::init(RunToolOptions().largestValue),
       cl::cat(category)};
+  SteeringFlags steering{category};
   cl::list<std::string> dialectPlugins{
       "load-dialect-plugin",
       cl::desc("A shared library with a dialect that the program uses"),
@@ -234,6 +236,8 @@ std::optional<int> RunCommandLine::read(RunToolOptions &options) const {
   options.earlyAsynchrony = asynchrony == "early";
   options.fastNumerics = numerics == "fast";
   options.largestValue = largestValue;
+  if (std::optional<int> status = steering.read(options.steering))
+    return status;
   if (std::optional<int> status = readInputs(options))
     return status;
   if (std::optional<int> status = checkVerification())

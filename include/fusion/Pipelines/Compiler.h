@@ -19,6 +19,7 @@
 #include "mlir/Support/LLVM.h"
 #include "llvm/Support/JSON.h"
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,8 @@ struct CompileOptions {
   /// Verify the IR after each pass instead of after each phase.
   bool verifyEachPass = false;
   ReportDetail detail = ReportDetail::Decisions;
+  /// Called with the name of each phase as it begins; may be empty.
+  std::function<void(llvm::StringRef)> onPhase;
 };
 
 /// Figures of one kernel; -1 is unknown.

@@ -17,10 +17,14 @@
 
 namespace mlir::fusion {
 
+/// True if `op` is called `name`: by its label, by a line ("17" or
+/// "model.py:17"), by both ("matmul:17"), or by a name that a front door gave
+/// it.
+bool isCalled(const ExplainedOperation &op, llvm::StringRef name);
+
 /// Says of each operation called `first` and each called `second` whether they
 /// share a kernel, which decision made it so, or what stands between them. An
-/// operation is called by its label, by a line ("17" or "model.py:17"), by both
-/// ("matmul:17"), by its number ("#4"), or by a name that a front door gave it.
+/// operation is called as isCalled says, or by its number ("#4").
 /// `explanation` has the graph. An error says what matches nothing.
 llvm::Expected<std::string> explainPair(const Explanation &explanation,
                                         llvm::StringRef first,

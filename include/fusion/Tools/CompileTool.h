@@ -14,6 +14,7 @@
 #define FUSION_TOOLS_COMPILETOOL_H
 
 #include "fusion/Pipelines/Compiler.h"
+#include "fusion/Tools/Steering.h"
 
 namespace mlir::fusion {
 
@@ -33,6 +34,9 @@ struct CompileToolOptions {
   std::string compareWith;
   /// Where the page goes, empty for nowhere.
   std::string report;
+  SteeringOptions steering;
+  /// Write the IR of `compile.compileTo` as bytecode.
+  bool emitBytecode = false;
 };
 
 /// Compiles a file into a file. Returns the exit status; on any other than 0

@@ -15,6 +15,7 @@
 
 #include "fusion/Reference/RandomInputs.h"
 #include "fusion/Support/Counts.h"
+#include "fusion/Tools/Steering.h"
 #include <string>
 #include <vector>
 
@@ -56,6 +57,8 @@ struct RunToolOptions {
   bool fastNumerics = false;
   /// As in CompileOptions.
   int64_t largestValue = kLargestValue;
+  /// Of a program, not of a package.
+  SteeringOptions steering;
   /// Emulator only. As JSON, everything else goes to the standard error.
   ProfileFormat profile = ProfileFormat::None;
   /// Emulator only: asynchronous operations take effect at once.

@@ -35,11 +35,19 @@ public:
   ToolDiagnostics(llvm::SourceMgr &sourceMgr, MLIRContext *context);
 };
 
-/// Reads and parses the text in `path` ("-" is the standard input) and checks
-/// it: nesting before it is parsed, types after. Null after an error, which is
-/// emitted through `context`.
+/// Reads and parses the program in `path` ("-" is the standard input), MLIR's
+/// text or bytecode, and checks it: nesting of text before it is parsed, types
+/// after. Null after an error, which is emitted through `context`.
 OwningOpRef<ModuleOp> loadProgram(StringRef path, llvm::SourceMgr &sourceMgr,
                                   MLIRContext *context);
+/// The text that loadProgram read; empty if it was bytecode.
+StringRef getProgramText(const llvm::SourceMgr &sourceMgr);
+
+/// `module` as text, or as bytecode.
+std::string writeProgram(ModuleOp module, bool asBytecode);
+/// Whether bytecode may go to `path`: an error text with a code if that is the
+/// standard output and a terminal, else empty.
+std::string checkBytecodeOutput(StringRef path);
 
 /// Registers the dialects of the plugins in `paths`, as fusion-opt does with
 /// --load-dialect-plugin. Returns an error text with a code, empty if all is
@@ -55,6 +63,9 @@ std::string checkOutput(StringRef option, StringRef output, StringRef input);
 /// Writes `path` so that it holds its old content or all of `bytes`. Returns
 /// an error text with a code, empty on success. "-" is the standard output.
 std::string writeOutput(StringRef path, StringRef bytes);
+/// The same for several outputs: after an error all hold what they held. Empty
+/// paths are no outputs.
+std::string writeOutputs(ArrayRef<std::pair<StringRef, StringRef>> outputs);
 
 } // namespace mlir::fusion
 

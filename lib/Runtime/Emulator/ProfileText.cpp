@@ -12,11 +12,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion-rt/Emulator/Profile.h"
+#include "fusion/Executable/JsonText.h"
+#include "fusion/Executable/TextTable.h"
 
 #include <algorithm>
 #include <cstdio>
 
 using namespace fusionemu;
+using fusionpkg::JsonObject;
+using fusionpkg::quoteJson;
+using fusionpkg::TextTable;
 
 //===----------------------------------------------------------------------===//
 // Launches
@@ -78,46 +83,6 @@ static std::string formatRatio(double numerator, double denominator,
   return text;
 }
 
-namespace {
-/// Rows of cells; the first `numLeft` columns go to the left, the others to
-/// the right.
-class Table {
-public:
-  explicit Table(size_t numLeft) : numLeft(numLeft) {}
-  void add(std::vector<std::string> row) { rows.push_back(std::move(row)); }
-  std::string str() const;
-
-private:
-  size_t numLeft;
-  std::vector<std::vector<std::string>> rows;
-};
-} // namespace
-
-std::string Table::str() const {
-  std::vector<size_t> widths;
-  for (const std::vector<std::string> &row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const std::vector<std::string> &row : rows) {
-    text += "  ";
-    for (size_t i = 0; i < row.size(); ++i) {
-      std::string space(widths[i] - row[i].size(), ' ');
-      if (i != 0)
-        text += "  ";
-      bool isLast = i + 1 == row.size();
-      if (i < numLeft)
-        text += row[i] + (isLast ? "" : space);
-      else
-        text += space + row[i];
-    }
-    text += "\n";
-  }
-  return text;
-}
-
 uint64_t fusionemu::getTraffic(const Counters &n) {
   return n.distinctLoadBytes + n.distinctStoreBytes;
 }
@@ -151,7 +116,7 @@ static std::vector<std::string> makeMixRow(const KernelProfile &kernel) {
 }
 
 /// A row for each way of copying that was used.
-static void addCopyRows(Table &table, const KernelProfile &kernel) {
+static void addCopyRows(TextTable &table, const KernelProfile &kernel) {
   const Counters &n = kernel.counters;
   const std::pair<const char *, uint64_t> paths[] = {
       {"cp.async", n.cpAsyncBytes},         {"bulk load", n.bulkLoadBytes},
@@ -205,7 +170,7 @@ static std::vector<std::string> operator+(std::vector<std::string> left,
 
 std::string ProfileReport::toText(unsigned hotLines) const {
   KernelProfile total = getTotal();
-  Table main(1);
+  TextTable main(1);
   main.add({"kernel", "launches", "instructions", "sect/load", "sect/store",
             "read B", "written B", "traffic B", "predicted B", "shared",
             "conflicts", "barriers"});
@@ -216,7 +181,7 @@ std::string ProfileReport::toText(unsigned hotLines) const {
                      "distinct bytes of DRAM):\n" +
                      main.str();
 
-  Table mix(1);
+  TextTable mix(1);
   std::vector<std::string> names = {"kernel"};
   for (unsigned i = 0; i < numPipes; ++i)
     names.push_back(getPipeName(Pipe(i)));
@@ -226,13 +191,13 @@ std::string ProfileReport::toText(unsigned hotLines) const {
   mix.add(makeMixRow(total));
   text += "instructions by pipe, in percent:\n" + mix.str();
 
-  Table copies(2);
+  TextTable copies(2);
   copies.add({"kernel", "path", "bytes"});
   for (const KernelProfile &kernel : kernels)
     addCopyRows(copies, kernel);
   text += "global memory by path, as asked for:\n" + copies.str();
 
-  Table sectors(4);
+  TextTable sectors(4);
   sectors.add({"kernel", "PTX line", "source", "instruction", "requests",
                "sectors", "sect/request"});
   for (const HotLine &line :
@@ -250,7 +215,7 @@ std::string ProfileReport::toText(unsigned hotLines) const {
       findHotLines(kernels, &InstructionCounts::bankConflicts, hotLines);
   if (conflicting.empty())
     return text;
-  Table conflicts(4);
+  TextTable conflicts(4);
   conflicts.add({"kernel", "PTX line", "source", "instruction", "requests",
                  "conflicts", "conflicts/request"});
   for (const HotLine &line : conflicting) {
@@ -268,40 +233,6 @@ std::string ProfileReport::toText(unsigned hotLines) const {
 // JSON
 //===----------------------------------------------------------------------===//
 
-static std::string quote(std::string_view text) {
-  std::string quoted = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escape[8];
-      std::snprintf(escape, sizeof(escape), "\\u%04x", unsigned(c));
-      quoted += escape;
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
-}
-
-namespace {
-/// The members of a JSON object, in the order they were added.
-class Object {
-public:
-  void add(const char *name, const std::string &json) {
-    text += (text.empty() ? "" : ", ") + quote(name) + ": " + json;
-  }
-  void add(const char *name, uint64_t value) {
-    add(name, std::to_string(value));
-  }
-  std::string str() const { return "{" + text + "}"; }
-
-private:
-  std::string text;
-};
-} // namespace
-
 /// A ratio, or null.
 static std::string toJsonRatio(uint64_t numerator, uint64_t denominator) {
   return denominator ? formatRatio(double(numerator), double(denominator), 4)
@@ -315,7 +246,7 @@ static std::string toJson(Dim3 d) {
 
 static std::string makeAccess(uint64_t requests, uint64_t sectors,
                               uint64_t bytes) {
-  Object object;
+  JsonObject object;
   object.add("requests", requests);
   object.add("sectors", sectors);
   object.add("sectors_per_request", toJsonRatio(sectors, requests));
@@ -323,11 +254,11 @@ static std::string makeAccess(uint64_t requests, uint64_t sectors,
   return object.str();
 }
 
-static void addCounters(Object &object, const Counters &n,
+static void addCounters(JsonObject &object, const Counters &n,
                         int64_t predictedBytes) {
   object.add("instructions", n.instructions);
   object.add("lane_instructions", n.laneInstructions);
-  Object pipes;
+  JsonObject pipes;
   for (unsigned i = 0; i < numPipes; ++i)
     pipes.add(getPipeName(Pipe(i)), n.pipes[i]);
   object.add("pipes", pipes.str());
@@ -345,13 +276,13 @@ static void addCounters(Object &object, const Counters &n,
   object.add("traffic_bytes", getTraffic(n));
   object.add("predicted_bytes",
              predictedBytes < 0 ? "null" : std::to_string(predictedBytes));
-  Object shared;
+  JsonObject shared;
   shared.add("load_requests", n.sharedLoadRequests);
   shared.add("store_requests", n.sharedStoreRequests);
   shared.add("atomic_requests", n.sharedAtomicRequests);
   shared.add("bank_conflicts", n.bankConflicts);
   object.add("shared", shared.str());
-  Object copies;
+  JsonObject copies;
   copies.add("cp_async_bytes", n.cpAsyncBytes);
   copies.add("bulk_load_bytes", n.bulkLoadBytes);
   copies.add("bulk_store_bytes", n.bulkStoreBytes);
@@ -364,19 +295,20 @@ static void addCounters(Object &object, const Counters &n,
 
 static std::string toJson(const InstructionProfile &instruction) {
   const InstructionCounts &n = instruction.counts;
-  Object object;
+  JsonObject object;
   object.add("ptx_line", instruction.line);
-  object.add("source",
-             instruction.source.empty() ? "null" : quote(instruction.source));
-  object.add("instruction", quote(instruction.text));
-  object.add("pipe", quote(getPipeName(instruction.pipe)));
+  object.add("source", instruction.source.empty()
+                           ? "null"
+                           : quoteJson(instruction.source));
+  object.add("instruction", quoteJson(instruction.text));
+  object.add("pipe", quoteJson(getPipeName(instruction.pipe)));
   object.add("executions", n.executions);
   object.add("lanes", n.lanes);
   if (n.globalRequests)
     object.add("global",
                makeAccess(n.globalRequests, n.globalSectors, n.globalBytes));
   if (n.sharedRequests) {
-    Object shared;
+    JsonObject shared;
     shared.add("requests", n.sharedRequests);
     shared.add("bank_conflicts", n.bankConflicts);
     object.add("shared", shared.str());
@@ -390,8 +322,8 @@ std::string ProfileReport::toJson() const {
   std::string text = "{\"version\": 1,\n \"kernels\": [";
   bool isFirst = true;
   for (const KernelProfile &kernel : kernels) {
-    Object object;
-    object.add("name", quote(kernel.name));
+    JsonObject object;
+    object.add("name", quoteJson(kernel.name));
     object.add("launches", kernel.launches);
     object.add("grid", ::toJson(kernel.grid));
     object.add("block", ::toJson(kernel.block));
@@ -404,7 +336,7 @@ std::string ProfileReport::toJson() const {
     isFirst = false;
   }
   KernelProfile total = getTotal();
-  Object object;
+  JsonObject object;
   object.add("launches", total.launches);
   addCounters(object, total.counters, total.predictedBytes);
   return text + "],\n \"total\": " + object.str() + "}\n";

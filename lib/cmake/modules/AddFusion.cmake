@@ -129,17 +129,18 @@ function(fusion_add_tool name)
   target_precompile_headers(${name} REUSE_FROM FusionPCH)
   # The precompiled header is position-independent code, not a PIE.
   target_compile_options(${name} PRIVATE -fPIC)
-  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} ${FUSION_LLVM_LIBS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} FusionToolInfo ${FUSION_LLVM_LIBS})
   add_dependencies(${name} fusion-headers)
   set_property(GLOBAL APPEND PROPERTY FUSION_TOOLS ${name})
   fusion_install_tool(${name} compiler)
+  fusion_add_tool_pages(${name} compiler)
 endfunction()
 
 # fusion_add_runtime_tool(NAME source... [LINK_LIBS lib...])
 function(fusion_add_runtime_tool name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
-  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} FusionToolInfo)
   if(FUSION_STATIC_RUNTIME)
     target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
   endif()
@@ -147,6 +148,36 @@ function(fusion_add_runtime_tool name)
   set_target_properties(${name} PROPERTIES INSTALL_RPATH "")
   set_property(GLOBAL APPEND PROPERTY FUSION_TOOLS ${name})
   fusion_install_tool(${name} runtime)
+  fusion_add_tool_pages(${name} runtime)
+endfunction()
+
+# fusion_add_tool_pages(NAME COMPONENT): the manual page of a tool and what makes
+# bash and zsh complete its options, as the tool itself prints them, in the
+# folder share/ of the build.
+function(fusion_add_tool_pages name component)
+  set(man man/man1/${name}.1)
+  set(bash bash-completion/completions/${name})
+  set(zsh zsh/vendor-completions/_${name})
+  set(share "${FUSION_BINARY_DIR}/share")
+  # What ends by printing does not free all of its memory.
+  set(run "${CMAKE_COMMAND}" -E env ASAN_OPTIONS=detect_leaks=0 "$<TARGET_FILE:${name}>")
+  add_custom_command(OUTPUT "${share}/${man}" "${share}/${bash}" "${share}/${zsh}"
+    COMMAND "${CMAKE_COMMAND}" -E make_directory "${share}/man/man1"
+            "${share}/bash-completion/completions" "${share}/zsh/vendor-completions"
+    COMMAND ${run} --man-page > "${share}/${man}"
+    COMMAND ${run} --completion=bash > "${share}/${bash}"
+    COMMAND ${run} --completion=zsh > "${share}/${zsh}"
+    DEPENDS ${name}
+    COMMENT "Writing the manual page of ${name}")
+  add_custom_target(${name}-pages ALL DEPENDS "${share}/${man}" "${share}/${bash}" "${share}/${zsh}")
+  set_property(GLOBAL APPEND PROPERTY FUSION_TOOLS ${name}-pages)
+  if(FUSION_INSTALL)
+    foreach(file ${man} ${bash} ${zsh})
+      get_filename_component(folder "${file}" DIRECTORY)
+      install(FILES "${share}/${file}" COMPONENT ${component}
+              DESTINATION "${CMAKE_INSTALL_DATADIR}/${folder}")
+    endforeach()
+  endif()
 endfunction()
 
 # fusion_tablegen(TDFILE OUTPUT GENERATOR [args...]): one generated header in
