@@ -37,7 +37,7 @@ void Planner::take(const CandidateKey &key) {
   entry.registers = numbers.registers;
   entry.sharedBytes = numbers.sharedBytes;
   if (candidate.gain <= options.minGainSeconds)
-    entry.detail = "demanded by a contract";
+    entry.detail = "demanded by " + options.demandedBy;
   taken.push_back(std::move(entry));
 
   // A fused group keeps the lower number, which is canonical.

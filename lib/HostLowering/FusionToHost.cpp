@@ -15,7 +15,9 @@
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Executable/Package.h"
 #include "fusion/HostLowering/Passes.h"
+#include "fusion/Pipelines/AcceptFunctions.h"
 #include "fusion/Pipelines/Compiler.h"
+#include "fusion/Pipelines/Phases.h"
 #include "fusion/Support/ErrorCodes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -37,14 +39,19 @@ enum class Form { Runtime, Gpu };
 
 class HostCompiler {
 public:
-  HostCompiler(ModuleOp module, Form form, HostMemory memory,
+  HostCompiler(ModuleOp module, Form form, HostMemory memory, bool partial,
                const CompileOptions &options)
-      : module(module), form(form), memory(memory), options(options) {}
+      : module(module), form(form), memory(memory), partial(partial),
+        options(options) {}
 
   LogicalResult run();
 
 private:
   LogicalResult checkFunction(func::FuncOp func);
+  /// Whether `func` can be compiled; if not, says why by remarks.
+  bool accepts(func::FuncOp func);
+  /// Finds the functions to compile.
+  LogicalResult findFunctions();
   OwningOpRef<ModuleOp> createProgram();
   LogicalResult addCallees(Operation *root, SymbolTable &program);
   LogicalResult writeBodies(StringRef bytes);
@@ -52,6 +59,7 @@ private:
   ModuleOp module;
   Form form;
   HostMemory memory;
+  bool partial;
   const CompileOptions &options;
   SmallVector<func::FuncOp> functions;
 };
@@ -142,13 +150,42 @@ LogicalResult HostCompiler::writeBodies(StringRef bytes) {
   return success();
 }
 
+bool HostCompiler::accepts(func::FuncOp func) {
+  PhaseOptions phaseOptions;
+  phaseOptions.target = options.target;
+  phaseOptions.fastNumerics = options.fastNumerics;
+  auto build = [&](OpPassManager &manager) {
+    buildPhases(Phase::Input, Phase::Schedule, manager, phaseOptions);
+  };
+  std::vector<Diagnostic> said;
+  OwningOpRef<ModuleOp> program;
+  LogicalResult taken = collectDiagnostics(module.getContext(), said,
+                                           [&] { return checkFunction(func); });
+  func->removeAttr(FusionDialect::kOffloadAttrName);
+  if (succeeded(taken))
+    taken = tryFunction(func, build, program, said);
+  // Other diagnostics of what is taken come when it is compiled.
+  if (failed(taken))
+    reportTrial(func, said, /*isRefused=*/true, DiagnosticSeverity::Remark);
+  return succeeded(taken);
+}
+
+LogicalResult HostCompiler::findFunctions() {
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (!func->hasAttr(FusionDialect::kOffloadAttrName))
+      continue;
+    if (partial && !accepts(func))
+      continue;
+    if (!partial && failed(checkFunction(func)))
+      return failure();
+    functions.push_back(func);
+  }
+  return success();
+}
+
 LogicalResult HostCompiler::run() {
-  for (auto func : module.getOps<func::FuncOp>())
-    if (func->hasAttr(FusionDialect::kOffloadAttrName)) {
-      if (failed(checkFunction(func)))
-        return failure();
-      functions.push_back(func);
-    }
+  if (failed(findFunctions()))
+    return failure();
   if (functions.empty())
     return success();
   OwningOpRef<ModuleOp> program = createProgram();
@@ -189,7 +226,7 @@ struct FusionToHostPass
         failed(HostCompiler(module, form == "gpu" ? Form::Gpu : Form::Runtime,
                             memory == "host" ? HostMemory::Host
                                              : HostMemory::Device,
-                            options)
+                            partial || findAll, options)
                    .run()))
       signalPassFailure();
   }

@@ -104,6 +104,8 @@ int main(int argc, char **argv) {
                "done; 0: any"),
       cl::value_desc("N"), cl::init(options.compile.largestValue),
       cl::cat(category));
+  cl::opt<bool> partial("partial", cl::desc("Leave refused functions out"),
+                        cl::cat(category));
   cl::opt<bool> lineInfo("line-info",
                          cl::desc("Tell profilers the lines of the program"),
                          cl::cat(category));
@@ -141,6 +143,7 @@ int main(int argc, char **argv) {
   options.compile.fastNumerics = numerics == "fast";
   options.compile.runPtxas = ptxas;
   options.compile.lineInfo = lineInfo;
+  options.compile.partial = partial;
   options.compile.verifyEachPass = verifyEach;
   return runCompileTool(options);
 }

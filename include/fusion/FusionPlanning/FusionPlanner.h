@@ -47,6 +47,8 @@ struct PlanOptions {
   bool fuse = true;
   /// At most so many kernels, or an error; from `fusion.max_kernels`.
   std::optional<int64_t> maxKernels;
+  /// Who demands what contracts and the limit ask for, as the ledger names it.
+  std::string demandedBy = "a contract";
   /// What earlier plans found out; null: a plan begins with nothing.
   std::shared_ptr<PlanMemory> memory;
 };
