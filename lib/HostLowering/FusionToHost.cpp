@@ -62,6 +62,8 @@ private:
   bool partial;
   const CompileOptions &options;
   SmallVector<func::FuncOp> functions;
+  /// Functions of tensors for those of `functions` that are of memrefs.
+  OwningOpRef<ModuleOp> kernels;
 };
 } // namespace
 
@@ -117,7 +119,8 @@ OwningOpRef<ModuleOp> HostCompiler::createProgram() {
     program.get()->setAttr(FusionDialect::kTargetAttrName, target);
   SymbolTable symbols(*program);
   for (func::FuncOp func : functions) {
-    func::FuncOp copy = func.clone();
+    auto kernel = kernels->lookupSymbol<func::FuncOp>(func.getName());
+    func::FuncOp copy = kernel ? kernel.clone() : func.clone();
     copy->removeAttr(FusionDialect::kOffloadAttrName);
     copy.setPublic();
     symbols.insert(copy);
@@ -183,16 +186,51 @@ LogicalResult HostCompiler::findFunctions() {
   return success();
 }
 
+/// Removes attributes of the dialect, which nothing reads any more, from a
+/// module that has no ops of it: whoever goes on with it need not know them.
+static void dropAttributes(ModuleOp module) {
+  auto isOurs = [](NamedAttribute attribute) {
+    return isa_and_present<FusionDialect>(attribute.getNameDialect());
+  };
+  bool isUsed = module
+                    .walk([&](Operation *op) {
+                      return isa_and_present<FusionDialect>(op->getDialect())
+                                 ? WalkResult::interrupt()
+                                 : WalkResult::advance();
+                    })
+                    .wasInterrupted();
+  if (isUsed)
+    return;
+  auto dropFrom = [&](Operation *op) {
+    for (NamedAttribute attribute : llvm::to_vector(op->getDiscardableAttrs()))
+      if (isOurs(attribute))
+        op->removeDiscardableAttr(attribute.getName());
+  };
+  dropFrom(module);
+  for (auto func : module.getOps<FunctionOpInterface>()) {
+    dropFrom(func);
+    for (unsigned index = 0; index < func.getNumArguments(); ++index)
+      for (NamedAttribute attribute : llvm::to_vector(func.getArgAttrs(index)))
+        if (isOurs(attribute))
+          func.removeArgAttr(index, attribute.getName());
+  }
+}
+
 LogicalResult HostCompiler::run() {
   if (failed(findFunctions()))
     return failure();
+  kernels = ModuleOp::create(module.getLoc());
+  llvm::append_range(functions, outlineBufferKernels(module, *kernels));
   if (functions.empty())
     return success();
   OwningOpRef<ModuleOp> program = createProgram();
   if (!program)
     return failure();
   FailureOr<std::string> bytes = compileToPackage(*program, options, nullptr);
-  return failed(bytes) ? failure() : writeBodies(*bytes);
+  if (failed(bytes) || failed(writeBodies(*bytes)))
+    return failure();
+  dropAttributes(module);
+  return success();
 }
 
 namespace {

@@ -47,6 +47,11 @@ page() {
 
 page FusionDialect.md "The fusion dialect" \
   include/fusion/Dialect/Fusion/FusionOps.td -gen-dialect-doc -dialect=fusion
+page FusionBufferOps.md "Kernels on memory" \
+  include/fusion/Dialect/Fusion/FusionBufferOps.td -gen-op-doc
+page TransformOps.md "Transform ops of Fusion" \
+  include/fusion/TransformOps/FusionTransformOps.td -gen-op-doc \
+  -op-include-regex='transform.fusion'
 for td in $(cd "$root" && find include/fusion -name Passes.td | LC_ALL=C sort)
 do
   name=$(dirname "${td#include/fusion/}" | tr / -)
