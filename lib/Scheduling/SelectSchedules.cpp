@@ -85,9 +85,9 @@ EstimateAttr fusion::predictFor(KernelOp kernel, const IterationSpace &space,
   EstimateAttr estimate = kernel.getEstimateAttr();
   if (!estimate)
     return estimate;
-  return choice.estimate ? predictFor(estimate, *choice.estimate)
-                         : predictFor(estimate, kernel, space, choice.schedule,
-                                      limits);
+  return choice.estimate
+             ? predictFor(estimate, *choice.estimate)
+             : predictFor(estimate, kernel, space, choice.schedule, limits);
 }
 
 namespace {
