@@ -18,6 +18,7 @@
 #include "fusion/Conversion/MathExpansion/Passes.h"
 #include "fusion/Conversion/TileToNVVM/Passes.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
+#include "fusion/Dialect/Fusion/Transforms/BufferizableOpInterfaceImpl.h"
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
 #include "fusion/FusionPlanning/Passes.h"
@@ -81,6 +82,7 @@ inline void registerUpstreamDialects(DialectRegistry &registry) {
 inline void registerAllDialects(DialectRegistry &registry) {
   registerUpstreamDialects(registry);
   registry.insert<FusionDialect, tile::TileDialect>();
+  registerBufferizableOpInterfaceExternalModels(registry);
 }
 
 /// Registers every pass and named pipeline of the project with the global

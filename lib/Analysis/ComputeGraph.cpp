@@ -14,6 +14,7 @@
 #include "ComputeGraphBuilder.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
+#include "fusion/Dialect/Fusion/PairContracts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "llvm/ADT/SetVector.h"
@@ -91,7 +92,8 @@ bool mlir::fusion::isFreeOp(Operation *op) {
 
 bool mlir::fusion::hasContract(Operation *op) {
   return op->hasAttr(FusionDialect::kMustAttrName) ||
-         op->hasAttr(FusionDialect::kNeverAttrName);
+         op->hasAttr(FusionDialect::kNeverAttrName) ||
+         op->hasAttr(kTogetherAttrName) || op->hasAttr(kApartAttrName);
 }
 
 SmallVector<AffineExpr> mlir::fusion::composeCoords(ArrayRef<AffineExpr> coords,

@@ -151,7 +151,7 @@ public:
     FailureOr<TargetInfo> chip = resolveTarget(getOperation(), target);
     if (failed(chip))
       return signalPassFailure();
-    for (auto func : getOperation().getOps<FunctionOpInterface>()) {
+    (void)visitFunctions(getOperation(), [&](FunctionOpInterface func) {
       SymbolicShapes shapes(func);
       OpKeyMemory<bool> known;
       func->walk([&](KernelOp kernel) {
@@ -171,7 +171,8 @@ public:
             flattenResults(kernel))
           remarkFlat(kernel);
       });
-    }
+      return success();
+    });
   }
 };
 } // namespace

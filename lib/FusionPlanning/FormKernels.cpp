@@ -75,7 +75,7 @@ private:
                     const PlanOptions &options, RewriteDriver &rewrites);
 
   PlanObserver observer;
-  /// Names taken in this module.
+  /// Names taken in this module, or in the only function.
   llvm::StringSet<> names;
 };
 } // namespace
@@ -180,6 +180,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
   options.graph.representativeSize = representativeSize;
   options.fuse = fuse;
   options.repairs = !opaqueFloats;
+  options.demandedBy = demandedBy;
   options.memory = createPlanMemory();
   if (auto limit =
           func->getAttrOfType<IntegerAttr>(FusionDialect::kMaxKernelsAttrName))
@@ -222,7 +223,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
     plan.ledger.entries.insert(plan.ledger.entries.begin(), entry);
   }
 
-  // One name for one kernel throughout the module.
+  // One name for one kernel of what the pass runs on.
   for (auto [kernel, facts] :
        llvm::zip_equal(plan.kernels, plan.ledger.kernels)) {
     std::string base = kernel.name;
@@ -256,9 +257,10 @@ void FormKernelsPass::runOnOperation() {
   if (failed(targetInfo))
     return signalPassFailure();
   names.clear();
-  for (auto func : getOperation().getOps<FunctionOpInterface>())
-    if (!func.isExternal() && failed(planFunction(func, *targetInfo)))
-      return signalPassFailure();
+  if (failed(visitFunctions(getOperation(), [&](FunctionOpInterface func) {
+        return planFunction(func, *targetInfo);
+      })))
+    signalPassFailure();
 }
 
 std::unique_ptr<Pass>

@@ -60,7 +60,7 @@ FusionDecision Planner::checkContracts(const Group &a, const Group &b) const {
         return FusionDecision::no(ReasonCode::ContractNever,
                                   "asked for at '" + graph.getNode(id).label +
                                       "'");
-  return FusionDecision::yes();
+  return pairs.checkApart(a.nodes, b.nodes);
 }
 
 /// Parts of a value are made one after the other: a kernel of two would need
@@ -96,8 +96,12 @@ FusionDecision Planner::checkRepacked(const CandidateKey &key,
 }
 
 /// True when an op of the first group carries `fusion.must` and the candidate
-/// keeps a value of it out of memory.
+/// keeps a value of it out of memory, or when ops of the two groups are to
+/// share a kernel.
 bool Planner::isDemanded(const CandidateKey &key) const {
+  if ((key.form == Form::IntoConsumer || key.form == Form::Siblings) &&
+      pairs.joins(groups[key.first].nodes, groups[key.second].nodes))
+    return true;
   if (key.form != Form::IntoConsumer && key.form != Form::IntoAllConsumers)
     return false;
   return llvm::any_of(groups[key.first].nodes, [&](unsigned id) {
@@ -185,6 +189,8 @@ Candidate Planner::evaluateTogether(const CandidateKey &key) {
   for (unsigned member : members) {
     const Group &group = groups[member];
     candidate.decision = checkContracts(groups[key.first], group);
+    if (candidate.decision)
+      candidate.decision = pairs.checkApart(fused.nodes, group.nodes);
     if (!candidate.decision)
       return candidate;
     fused.nodes = unite(fused.nodes, group.nodes);

@@ -37,9 +37,9 @@ void Planner::take(const CandidateKey &key) {
   entry.registers = numbers.registers;
   entry.sharedBytes = numbers.sharedBytes;
   if (candidate.demanded)
-    entry.detail = "asked for by fusion.must";
+    entry.detail = options.whoAsks("fusion.must");
   else if (candidate.gain <= options.minGainSeconds)
-    entry.detail = "asked for by fusion.max_kernels";
+    entry.detail = options.whoAsks("fusion.max_kernels");
   taken.push_back(std::move(entry));
 
   // A fused group keeps the lower number, which is canonical.

@@ -16,6 +16,7 @@
 #include "fusion/Analysis/CascadeBody.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
+#include "fusion/Dialect/Fusion/PairContracts.h"
 #include "fusion/FusionPlanning/Passes.h"
 #include "fusion/Support/Counts.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -144,6 +145,8 @@ void KernelBuilder::addNode(Operation *op) {
   // Kept by now, and said nowhere else.
   clone->removeDiscardableAttr(FusionDialect::kMustAttrName);
   clone->removeDiscardableAttr(FusionDialect::kNeverAttrName);
+  clone->removeDiscardableAttr(kTogetherAttrName);
+  clone->removeDiscardableAttr(kApartAttrName);
   clone->removeDiscardableAttr(FusionDialect::kPartAttrName);
 }
 

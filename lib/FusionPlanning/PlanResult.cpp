@@ -47,7 +47,15 @@ SmallVector<unsigned> Planner::getOrder() const {
   return order;
 }
 
-/// Reports values of ops with `fusion.must` that are still read from memory.
+/// Why a candidate was not taken, behind what is said of it.
+static std::string describeRefusal(const LedgerEntry &entry) {
+  std::string text = ": " + stringifyReason(entry.reason).str() + ", " +
+                     describeReason(entry.reason).str();
+  return entry.detail.empty() ? text : text + " (" + entry.detail + ")";
+}
+
+/// Reports values of ops with `fusion.must` that are still read from memory,
+/// and ops that are to share a kernel and do not.
 void Planner::checkDemands(FusionPlan &plan) const {
   for (auto [id, node] : llvm::enumerate(graph.getNodes())) {
     if (!node.must)
@@ -61,16 +69,20 @@ void Planner::checkDemands(FusionPlan &plan) const {
           "'" + node.label + "' must be fused into its users, but '" +
           getKernelName(graph, groups[reader].nodes) + "' reads it from memory";
       auto it = candidates.find({Form::IntoConsumer, holder, reader});
-      if (it != candidates.end()) {
-        const LedgerEntry &entry = it->second.entry;
-        message += ": " + stringifyReason(entry.reason).str() + ", " +
-                   describeReason(entry.reason).str();
-        if (!entry.detail.empty())
-          message += " (" + entry.detail + ")";
-      }
+      if (it != candidates.end())
+        message += describeRefusal(it->second.entry);
       plan.violations.push_back({static_cast<unsigned>(id), message});
       break;
     }
+  }
+  for (auto [first, second] : pairs.findBroken(holders)) {
+    std::string message = "'" + graph.getNode(first).label + "' and '" +
+                          graph.getNode(second).label + "' must share a kernel";
+    auto it = candidates.find(
+        {Form::IntoConsumer, holders[first].front(), holders[second].front()});
+    if (it != candidates.end())
+      message += describeRefusal(it->second.entry);
+    plan.violations.push_back({second, message});
   }
   if (!options.maxKernels || countAlive() <= *options.maxKernels)
     return;

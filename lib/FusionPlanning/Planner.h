@@ -14,6 +14,7 @@
 #ifndef FUSION_LIB_FUSIONPLANNING_PLANNER_H
 #define FUSION_LIB_FUSIONPLANNING_PLANNER_H
 
+#include "PairContracts.h"
 #include "PlanMemory.h"
 #include "fusion/FusionPlanning/FusionPlanner.h"
 #include "llvm/ADT/SetVector.h"
@@ -98,7 +99,7 @@ public:
           const PlanOptions &options)
       : graph(graph), target(target), options(options),
         memory(options.memory ? options.memory : createPlanMemory()),
-        shapes(graph, memory->classes) {}
+        shapes(graph, memory->classes), pairs(graph) {}
 
   FusionPlan plan();
 
@@ -174,6 +175,7 @@ private:
   PlanOptions options;
   std::shared_ptr<PlanMemory> memory;
   mutable GroupShapes shapes;
+  PairContracts pairs;
   std::vector<Group> groups;
   /// Of each alive group a number larger than those of the groups it reads, as
   /// Pearce and Kelly keep it: A Dynamic Topological Sort Algorithm for

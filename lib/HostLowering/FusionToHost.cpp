@@ -15,7 +15,9 @@
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Executable/Package.h"
 #include "fusion/HostLowering/Passes.h"
+#include "fusion/Pipelines/AcceptFunctions.h"
 #include "fusion/Pipelines/Compiler.h"
+#include "fusion/Pipelines/Phases.h"
 #include "fusion/Support/ErrorCodes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -37,14 +39,19 @@ enum class Form { Runtime, Gpu };
 
 class HostCompiler {
 public:
-  HostCompiler(ModuleOp module, Form form, HostMemory memory,
+  HostCompiler(ModuleOp module, Form form, HostMemory memory, bool partial,
                const CompileOptions &options)
-      : module(module), form(form), memory(memory), options(options) {}
+      : module(module), form(form), memory(memory), partial(partial),
+        options(options) {}
 
   LogicalResult run();
 
 private:
   LogicalResult checkFunction(func::FuncOp func);
+  /// Whether `func` can be compiled; if not, says why by remarks.
+  bool accepts(func::FuncOp func);
+  /// Finds the functions to compile.
+  LogicalResult findFunctions();
   OwningOpRef<ModuleOp> createProgram();
   LogicalResult addCallees(Operation *root, SymbolTable &program);
   LogicalResult writeBodies(StringRef bytes);
@@ -52,8 +59,11 @@ private:
   ModuleOp module;
   Form form;
   HostMemory memory;
+  bool partial;
   const CompileOptions &options;
   SmallVector<func::FuncOp> functions;
+  /// Functions of tensors for those of `functions` that are of memrefs.
+  OwningOpRef<ModuleOp> kernels;
 };
 } // namespace
 
@@ -109,7 +119,8 @@ OwningOpRef<ModuleOp> HostCompiler::createProgram() {
     program.get()->setAttr(FusionDialect::kTargetAttrName, target);
   SymbolTable symbols(*program);
   for (func::FuncOp func : functions) {
-    func::FuncOp copy = func.clone();
+    auto kernel = kernels->lookupSymbol<func::FuncOp>(func.getName());
+    func::FuncOp copy = kernel ? kernel.clone() : func.clone();
     copy->removeAttr(FusionDialect::kOffloadAttrName);
     copy.setPublic();
     symbols.insert(copy);
@@ -142,20 +153,84 @@ LogicalResult HostCompiler::writeBodies(StringRef bytes) {
   return success();
 }
 
+bool HostCompiler::accepts(func::FuncOp func) {
+  PhaseOptions phaseOptions;
+  phaseOptions.target = options.target;
+  phaseOptions.fastNumerics = options.fastNumerics;
+  auto build = [&](OpPassManager &manager) {
+    buildPhases(Phase::Input, Phase::Schedule, manager, phaseOptions);
+  };
+  std::vector<Diagnostic> said;
+  OwningOpRef<ModuleOp> program;
+  LogicalResult taken = collectDiagnostics(module.getContext(), said,
+                                           [&] { return checkFunction(func); });
+  func->removeAttr(FusionDialect::kOffloadAttrName);
+  if (succeeded(taken))
+    taken = tryFunction(func, build, program, said);
+  // Other diagnostics of what is taken come when it is compiled.
+  if (failed(taken))
+    reportTrial(func, said, /*isRefused=*/true, DiagnosticSeverity::Remark);
+  return succeeded(taken);
+}
+
+LogicalResult HostCompiler::findFunctions() {
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (!func->hasAttr(FusionDialect::kOffloadAttrName))
+      continue;
+    if (partial && !accepts(func))
+      continue;
+    if (!partial && failed(checkFunction(func)))
+      return failure();
+    functions.push_back(func);
+  }
+  return success();
+}
+
+/// Removes attributes of the dialect, which nothing reads any more, from a
+/// module that has no ops of it: whoever goes on with it need not know them.
+static void dropAttributes(ModuleOp module) {
+  auto isOurs = [](NamedAttribute attribute) {
+    return isa_and_present<FusionDialect>(attribute.getNameDialect());
+  };
+  bool isUsed = module
+                    .walk([&](Operation *op) {
+                      return isa_and_present<FusionDialect>(op->getDialect())
+                                 ? WalkResult::interrupt()
+                                 : WalkResult::advance();
+                    })
+                    .wasInterrupted();
+  if (isUsed)
+    return;
+  auto dropFrom = [&](Operation *op) {
+    for (NamedAttribute attribute : llvm::to_vector(op->getDiscardableAttrs()))
+      if (isOurs(attribute))
+        op->removeDiscardableAttr(attribute.getName());
+  };
+  dropFrom(module);
+  for (auto func : module.getOps<FunctionOpInterface>()) {
+    dropFrom(func);
+    for (unsigned index = 0; index < func.getNumArguments(); ++index)
+      for (NamedAttribute attribute : llvm::to_vector(func.getArgAttrs(index)))
+        if (isOurs(attribute))
+          func.removeArgAttr(index, attribute.getName());
+  }
+}
+
 LogicalResult HostCompiler::run() {
-  for (auto func : module.getOps<func::FuncOp>())
-    if (func->hasAttr(FusionDialect::kOffloadAttrName)) {
-      if (failed(checkFunction(func)))
-        return failure();
-      functions.push_back(func);
-    }
+  if (failed(findFunctions()))
+    return failure();
+  kernels = ModuleOp::create(module.getLoc());
+  llvm::append_range(functions, outlineBufferKernels(module, *kernels));
   if (functions.empty())
     return success();
   OwningOpRef<ModuleOp> program = createProgram();
   if (!program)
     return failure();
   FailureOr<std::string> bytes = compileToPackage(*program, options, nullptr);
-  return failed(bytes) ? failure() : writeBodies(*bytes);
+  if (failed(bytes) || failed(writeBodies(*bytes)))
+    return failure();
+  dropAttributes(module);
+  return success();
 }
 
 namespace {
@@ -189,7 +264,7 @@ struct FusionToHostPass
         failed(HostCompiler(module, form == "gpu" ? Form::Gpu : Form::Runtime,
                             memory == "host" ? HostMemory::Host
                                              : HostMemory::Device,
-                            options)
+                            partial || findAll, options)
                    .run()))
       signalPassFailure();
   }

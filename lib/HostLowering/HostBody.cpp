@@ -94,6 +94,12 @@ void HostBody::copy(Value to, Value from) {
 }
 
 void HostBody::addOutputs() {
+  if (isGivenOutputs()) {
+    size_t first = inputs.size() - entry.outputs.size();
+    outputs.assign(inputs.begin() + first, inputs.end());
+    inputs.resize(first);
+    return;
+  }
   for (auto [spec, type] :
        llvm::zip_equal(entry.outputs, func.getResultTypes())) {
     auto memref = getMemRefType(cast<RankedTensorType>(type));
@@ -113,6 +119,10 @@ void HostBody::addOutputs() {
 
 void HostBody::finish() {
   SmallVector<Value> results;
+  if (isGivenOutputs()) {
+    func::ReturnOp::create(*this, getLoc(), results);
+    return;
+  }
   for (auto [output, type] : llvm::zip_equal(outputs, func.getResultTypes()))
     results.push_back(bufferization::ToTensorOp::create(
         *this, getLoc(), type, output, /*restrict=*/true, /*writable=*/true));

@@ -35,12 +35,13 @@ public:
 
   /// The memref of a tensor that is passed; the value of any other input.
   Value getInput(unsigned index) const { return inputs[index]; }
-  /// The memref of a result, which this function allocates. One that is an
-  /// argument's memory begins as a copy of that.
+  /// The memref of a result, which this function allocates, or is given where
+  /// it returns nothing. One that is an argument's memory begins as a copy of
+  /// that, or is it.
   Value getOutput(unsigned index) const { return outputs[index]; }
   /// The number of the first byte of `memref`, as an i64.
   Value getAddress(Value memref);
-  /// Returns the outputs as tensors.
+  /// Returns the outputs as tensors, but for those that are given.
   void finish();
 
   Value createIndex(int64_t value);
@@ -71,6 +72,10 @@ private:
   Value evaluateSymbol(int64_t number);
   Value evaluateBinary(const fusionpkg::ExprNode &node);
 
+  /// Whether whoever calls passes memory for the results, behind the inputs.
+  bool isGivenOutputs() {
+    return func.getNumResults() == 0 && !entry.outputs.empty();
+  }
   Value createOutput(MemRefType type, ValueRange sizes);
   void copy(Value to, Value from);
 
@@ -85,6 +90,12 @@ private:
 /// The constant of `module` with these bytes, as a pointer in `body`.
 Value createBytes(HostBody &body, ModuleOp module, StringRef name,
                   StringRef bytes);
+
+/// Makes of each `fusion.buffer_kernel` of `module` a call of a function of
+/// memrefs, inputs and then outputs, that has no body; and of its kernel a
+/// function of tensors of the same name in `program`. Returns the former.
+SmallVector<func::FuncOp> outlineBufferKernels(ModuleOp module,
+                                               ModuleOp program);
 
 /// Writes a call of the runtime, whose package is `bytes`.
 LogicalResult writeRuntimeCall(func::FuncOp func, const fusionpkg::Entry &entry,

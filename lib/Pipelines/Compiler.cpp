@@ -20,6 +20,7 @@
 #include "fusion/Executable/Package.h"
 #include "fusion/FusionPlanning/FusionKind.h"
 #include "fusion/InitAll.h"
+#include "fusion/Pipelines/AcceptFunctions.h"
 #include "fusion/Pipelines/Phases.h"
 #include "fusion/Pipelines/TargetFile.h"
 #include "fusion/Support/CrashReport.h"
@@ -55,6 +56,9 @@ private:
   LogicalResult readOptions();
   LogicalResult runPhase(const PhaseInfo &info);
   LogicalResult runPasses(const PhaseInfo &info);
+  PhaseOptions getPhaseOptions() const;
+  /// Leaves functions out that a phase before tiles refuses.
+  LogicalResult dropRefused(std::vector<std::string> &refused);
   FailureOr<std::string> pack(CompileReport &report);
 
   LogicalResult writeFile(const Twine &name, StringRef text);
@@ -106,10 +110,7 @@ LogicalResult Compilation::readOptions() {
   return success();
 }
 
-LogicalResult Compilation::runPasses(const PhaseInfo &info) {
-  PassManager manager(module.getContext(), ModuleOp::getOperationName());
-  manager.enableVerifier(options.verifyEachPass);
-  traceCrashes(manager);
+PhaseOptions Compilation::getPhaseOptions() const {
   PhaseOptions phaseOptions;
   phaseOptions.target = target;
   phaseOptions.fuse = options.fuse;
@@ -117,6 +118,23 @@ LogicalResult Compilation::runPasses(const PhaseInfo &info) {
   phaseOptions.largestValue = options.largestValue;
   phaseOptions.lineInfo = options.lineInfo;
   phaseOptions.opaqueFloats = options.opaqueFloats;
+  return phaseOptions;
+}
+
+LogicalResult Compilation::dropRefused(std::vector<std::string> &refused) {
+  auto build = [&](OpPassManager &manager) {
+    for (const PhaseInfo &info : getPhases())
+      if (info.phase <= std::min(last, Phase::Schedule))
+        buildPhasePipeline(info.phase, manager, getPhaseOptions());
+  };
+  return fusion::dropRefused(module, build, refused);
+}
+
+LogicalResult Compilation::runPasses(const PhaseInfo &info) {
+  PassManager manager(module.getContext(), ModuleOp::getOperationName());
+  manager.enableVerifier(options.verifyEachPass);
+  traceCrashes(manager);
+  PhaseOptions phaseOptions = getPhaseOptions();
   phaseOptions.planObserver = [&](FunctionOpInterface,
                                   const ComputeGraph &graph,
                                   const FusionPlan &plan) {
@@ -292,12 +310,16 @@ FailureOr<std::string> Compilation::pack(CompileReport &report) {
 FailureOr<std::string> Compilation::run(CompileReport *report) {
   if (failed(readOptions()))
     return failure();
+  std::vector<std::string> refused;
+  if (options.partial && failed(dropRefused(refused)))
+    return failure();
   for (const PhaseInfo &info : getPhases())
     if (info.phase <= last && failed(runPhase(info)))
       return failure();
 
   CompileReport ownReport;
   CompileReport &result = report ? *report : ownReport;
+  result.refused = std::move(refused);
   std::string package;
   if (last == Phase::Package) {
     FailureOr<std::string> bytes = pack(result);

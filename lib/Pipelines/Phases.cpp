@@ -16,6 +16,7 @@
 #include "fusion/Conversion/TileToNVVM/Passes.h"
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
 #include "fusion/Dialect/Tile/Transforms/Passes.h"
+#include "fusion/Pipelines/AcceptFunctions.h"
 #include "fusion/Pipelines/Passes.h"
 #include "fusion/Preprocessing/Pipeline.h"
 #include "fusion/Scheduling/Passes.h"
@@ -67,25 +68,30 @@ void fusion::printPhases(raw_ostream &os) {
 void fusion::buildPlanPipeline(OpPassManager &manager,
                                const PhaseOptions &options) {
   FormKernelsPassOptions planOptions;
+  planOptions.target = options.target;
   planOptions.representativeSize = options.representativeSize;
   planOptions.fuse = options.fuse;
   planOptions.fastNumerics = options.fastNumerics;
   planOptions.largestValue = options.largestValue;
   planOptions.opaqueFloats = options.opaqueFloats;
+  planOptions.demandedBy = options.demandedBy;
+  planOptions.printLedger = options.printLedger;
   manager.addPass(createFormKernelsPass(planOptions, options.planObserver));
   manager.addPass(createRaiseViewsPass());
   manager.addPass(createCollapseDimsPass());
-  manager.addPass(createFlattenResultsPass());
+  manager.addPass(createFlattenResultsPass({options.target}));
 }
 
 void fusion::buildSchedulePipeline(OpPassManager &manager,
                                    const PhaseOptions &options) {
   SelectSchedulesPassOptions scheduleOptions;
+  scheduleOptions.target = options.target;
   scheduleOptions.representativeSize = options.representativeSize;
   manager.addPass(createSelectSchedulesPass(scheduleOptions));
   if (!options.fuse)
     return;
   PackLaunchesPassOptions launchOptions;
+  launchOptions.target = options.target;
   launchOptions.representativeSize = options.representativeSize;
   manager.addPass(createPackLaunchesPass(launchOptions));
 }
@@ -156,8 +162,10 @@ void fusion::buildPtxPipeline(OpPassManager &manager,
 
 void fusion::buildPhasePipeline(Phase phase, OpPassManager &manager,
                                 const PhaseOptions &options) {
-  // Every phase is for one chip, whichever passes look at it.
-  if (phase != Phase::Package)
+  // Every phase is for one chip, whichever passes look at it. One function
+  // alone does not say for which its module is.
+  bool isOfModules = manager.getOpAnchorName() == ModuleOp::getOperationName();
+  if (phase != Phase::Package && isOfModules)
     manager.addPass(createSetTargetPass({options.target}));
   switch (phase) {
   case Phase::Input:
@@ -175,6 +183,26 @@ void fusion::buildPhasePipeline(Phase phase, OpPassManager &manager,
   case Phase::Package:
     return;
   }
+}
+
+void fusion::buildPhases(Phase first, Phase last, OpPassManager &manager,
+                         const PhaseOptions &options) {
+  auto build = [](Phase first, Phase last, OpPassManager &manager,
+                  const PhaseOptions &options) {
+    for (const PhaseInfo &info : kPhases)
+      if (info.phase >= first && info.phase <= last)
+        buildPhasePipeline(info.phase, manager, options);
+  };
+  if (!options.partial || first > Phase::Schedule)
+    return build(first, last, manager, options);
+  // Later phases are of kernels, wherever they are.
+  Phase lastOfFunctions = std::min(last, Phase::Schedule);
+  manager.addPass(createSetTargetPass({options.target}));
+  manager.addPass(createAcceptFunctionsPass(
+      [first, lastOfFunctions, options, build](OpPassManager &functions) {
+        build(first, lastOfFunctions, functions, options);
+      }));
+  build(Phase::Tile, last, manager, options);
 }
 
 //===----------------------------------------------------------------------===//
@@ -200,6 +228,11 @@ struct TextualOptions : PassPipelineOptions<TextualOptions> {
       llvm::cl::desc("bytes of the largest value that kernels may store for "
                      "contractions; 0: any"),
       llvm::cl::init(kLargestValue)};
+  Option<bool> partial{
+      *this, "partial",
+      llvm::cl::desc("functions that are refused stay as they are, with a "
+                     "remark"),
+      llvm::cl::init(false)};
   Option<bool> lineInfo{*this, "line-info",
                         llvm::cl::desc("tell profilers the program's lines"),
                         llvm::cl::init(false)};
@@ -209,6 +242,7 @@ struct TextualOptions : PassPipelineOptions<TextualOptions> {
     options.target = target;
     options.fastNumerics = fastNumerics;
     options.lineInfo = lineInfo;
+    options.partial = partial;
     options.largestValue = largestValue;
     options.representativeSize = representativeSize;
     return options;
@@ -221,9 +255,7 @@ static void registerPipeline(const Twine &name, const Twine &description,
   PassPipelineRegistration<TextualOptions>(
       StringRef(name.str()), StringRef(description.str()),
       [first, last](OpPassManager &manager, const TextualOptions &options) {
-        for (const PhaseInfo &info : kPhases)
-          if (info.phase >= first && info.phase <= last)
-            buildPhasePipeline(info.phase, manager, options.get());
+        buildPhases(first, last, manager, options.get());
       });
 }
 

@@ -41,14 +41,14 @@ public:
   explicit InputVerifier(bool normalForm, bool isQuiet = false)
       : normalForm(normalForm), isQuiet(isQuiet) {}
 
-  LogicalResult verify(ModuleOp module);
+  LogicalResult verify(Operation *root);
   bool accepts(Operation *op) {
     verifyOp(op);
     return !failed;
   }
 
 private:
-  void verifyFunction(func::FuncOp function);
+  void verifyFunction(FunctionOpInterface function);
   /// Checks an op, the types of its values, and its regions.
   void verifyOp(Operation *op);
   void verifyValueType(Type type, Location loc, const Twine &what);
@@ -76,8 +76,12 @@ void InputVerifier::report(Location loc, ErrorCode code, const Twine &cause,
     emitCodedError(loc, code, cause, remedy);
 }
 
-LogicalResult InputVerifier::verify(ModuleOp module) {
-  for (Operation &op : *module.getBody()) {
+LogicalResult InputVerifier::verify(Operation *root) {
+  if (auto function = dyn_cast<FunctionOpInterface>(root)) {
+    verifyFunction(function);
+    return success(!failed);
+  }
+  for (Operation &op : *cast<ModuleOp>(root).getBody()) {
     if (auto function = dyn_cast<func::FuncOp>(op)) {
       verifyFunction(function);
       continue;
@@ -90,7 +94,7 @@ LogicalResult InputVerifier::verify(ModuleOp module) {
   return success(!failed);
 }
 
-void InputVerifier::verifyFunction(func::FuncOp function) {
+void InputVerifier::verifyFunction(FunctionOpInterface function) {
   // A declaration that nothing calls is harmless; calls are refused on their
   // own.
   if (function.isExternal())
@@ -99,13 +103,13 @@ void InputVerifier::verifyFunction(func::FuncOp function) {
     verifyValueType(type, function.getLoc(),
                     "argument #" + Twine(index) + " of '" + function.getName() +
                         "'");
-  if (!llvm::hasSingleElement(function.getBody())) {
+  if (!llvm::hasSingleElement(function.getFunctionBody())) {
     report(function.getLoc(), ErrorCode::UnsupportedOp,
            "'" + function.getName() + "' branches between blocks",
            "write the function without control flow");
     return;
   }
-  for (Operation &op : function.getBody().front())
+  for (Operation &op : function.getFunctionBody().front())
     verifyOp(&op);
 }
 
@@ -208,14 +212,21 @@ void InputVerifier::verifyIterationSpace(linalg::LinalgOp op) {
                "' has 2^60 iterations or more");
 }
 
+/// Whether `op` ends a function, of whatever dialect.
+static bool endsFunction(Operation *op) {
+  return op->hasTrait<OpTrait::IsTerminator>() && op->getNumSuccessors() == 0 &&
+         isa_and_present<FunctionOpInterface>(op->getParentOp());
+}
+
 bool InputVerifier::isNormal(Operation *op) const {
+  if (endsFunction(op))
+    return true;
   if (isa<linalg::GenericOp, linalg::FillOp, linalg::IndexOp, linalg::YieldOp,
           tensor::EmptyOp, tensor::DimOp, tensor::PadOp, tensor::ConcatOp,
           tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::ExpandShapeOp,
           tensor::CollapseShapeOp, tensor::ExtractOp, tensor::CastOp,
           tensor::YieldOp, cf::AssertOp, Int4BytesOp, Int4ElementsOp,
-          RowGroupsOp, ScanOp, KernelOp, YieldOp, arith::ConstantOp,
-          func::ReturnOp>(op))
+          RowGroupsOp, ScanOp, KernelOp, YieldOp, arith::ConstantOp>(op))
     return true;
   auto isScalar = [](Type type) { return !isa<ShapedType>(type); };
   return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
@@ -224,7 +235,7 @@ bool InputVerifier::isNormal(Operation *op) const {
 }
 
 bool InputVerifier::isSupported(Operation *op) const {
-  if (isa<func::ReturnOp>(op) || canRaise(op))
+  if (endsFunction(op) || canRaise(op))
     return true;
   // Winograd transforms are what an optimiser makes of a convolution.
   if (isa<linalg::WinogradFilterTransformOp, linalg::WinogradInputTransformOp,
@@ -288,8 +299,8 @@ void InputVerifier::verifyOp(Operation *op) {
         verifyOp(&inner);
 }
 
-LogicalResult fusion::verifyInput(ModuleOp module, bool normalForm) {
-  return InputVerifier(normalForm).verify(module);
+LogicalResult fusion::verifyInput(Operation *root, bool normalForm) {
+  return InputVerifier(normalForm).verify(root);
 }
 
 bool fusion::canCompile(Operation *op) {

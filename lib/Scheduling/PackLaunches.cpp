@@ -561,9 +561,10 @@ public:
     if (failed(chip))
       return signalPassFailure();
     int64_t typicalExtent = std::max<int64_t>(representativeSize, 2);
-    for (auto func : getOperation().getOps<FunctionOpInterface>())
-      if (!func.isExternal())
-        LaunchPacker(func, *chip, typicalExtent).run();
+    (void)visitFunctions(getOperation(), [&](FunctionOpInterface func) {
+      LaunchPacker(func, *chip, typicalExtent).run();
+      return success();
+    });
   }
 };
 } // namespace

@@ -126,14 +126,14 @@ public:
     FailureOr<TargetInfo> chip = resolveTarget(getOperation(), target);
     if (failed(chip))
       return signalPassFailure();
-    for (auto func : getOperation().getOps<FunctionOpInterface>()) {
-      SymbolicShapes shapes(func);
-      WalkResult walk = func->walk([&](KernelOp kernel) {
-        return WalkResult(print(kernel, shapes, *chip));
-      });
-      if (walk.wasInterrupted())
-        return signalPassFailure();
-    }
+    if (failed(visitFunctions(getOperation(), [&](FunctionOpInterface func) {
+          SymbolicShapes shapes(func);
+          return failure(func->walk([&](KernelOp kernel) {
+                               return WalkResult(print(kernel, shapes, *chip));
+                             })
+                             .wasInterrupted());
+        })))
+      return signalPassFailure();
     markAllAnalysesPreserved();
   }
 

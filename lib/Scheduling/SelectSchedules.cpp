@@ -79,6 +79,17 @@ EstimateAttr fusion::predictFor(EstimateAttr estimate,
       estimate.getSavedLaunches());
 }
 
+EstimateAttr fusion::predictFor(KernelOp kernel, const IterationSpace &space,
+                                const RankedSchedule &choice,
+                                const ScheduleLimits &limits) {
+  EstimateAttr estimate = kernel.getEstimateAttr();
+  if (!estimate)
+    return estimate;
+  return choice.estimate
+             ? predictFor(estimate, *choice.estimate)
+             : predictFor(estimate, kernel, space, choice.schedule, limits);
+}
+
 namespace {
 class SelectSchedulesPass
     : public fusion::impl::SelectSchedulesPassBase<SelectSchedulesPass> {
@@ -92,33 +103,10 @@ public:
     ScheduleLimits limits;
     limits.target = &*chip;
     limits.typicalExtent = std::max<int64_t>(representativeSize, 2);
-    for (auto func : getOperation().getOps<FunctionOpInterface>()) {
-      SymbolicShapes shapes(func);
-      OpKeyMemory<FailureOr<Selection>> known;
-      WalkResult walk = func->walk([&](KernelOp kernel) {
-        if (kernel.getScheduleAttr())
-          return WalkResult::advance();
-        auto selectOwn = [&] { return select(kernel, shapes, limits); };
-        // Kernels that are alike have one schedule; but each scan is remarked.
-        std::optional<OpKey> key;
-        if (kernel.getBlock().getOps<ScanOp>().empty())
-          key = getKernelKey(kernel);
-        FailureOr<Selection> selection =
-            key ? known.get(std::move(*key), selectOwn) : selectOwn();
-        if (failed(selection))
-          return WalkResult::interrupt();
-        kernel.setScheduleAttr(selection->schedule);
-        if (selection->predicted)
-          kernel.setEstimateAttr(selection->predicted);
-        remarkSequentialScans(func, kernel);
-        if (selection->priced)
-          remarkLimitedWalk(func, kernel, selection->schedule,
-                            *selection->priced);
-        return WalkResult::advance();
-      });
-      if (walk.wasInterrupted())
-        return signalPassFailure();
-    }
+    if (failed(visitFunctions(getOperation(), [&](FunctionOpInterface func) {
+          return scheduleFunction(func, limits);
+        })))
+      signalPassFailure();
   }
 
 private:
@@ -128,6 +116,34 @@ private:
     /// What the kernel's own estimate becomes; null where it has none.
     EstimateAttr predicted;
   };
+
+  LogicalResult scheduleFunction(FunctionOpInterface func,
+                                 const ScheduleLimits &limits) {
+    SymbolicShapes shapes(func);
+    OpKeyMemory<FailureOr<Selection>> known;
+    WalkResult walk = func->walk([&](KernelOp kernel) {
+      if (kernel.getScheduleAttr())
+        return WalkResult::advance();
+      auto selectOwn = [&] { return select(kernel, shapes, limits); };
+      // Kernels that are alike have one schedule; but each scan is remarked.
+      std::optional<OpKey> key;
+      if (kernel.getBlock().getOps<ScanOp>().empty())
+        key = getKernelKey(kernel);
+      FailureOr<Selection> selection =
+          key ? known.get(std::move(*key), selectOwn) : selectOwn();
+      if (failed(selection))
+        return WalkResult::interrupt();
+      kernel.setScheduleAttr(selection->schedule);
+      if (selection->predicted)
+        kernel.setEstimateAttr(selection->predicted);
+      remarkSequentialScans(func, kernel);
+      if (selection->priced)
+        remarkLimitedWalk(func, kernel, selection->schedule,
+                          *selection->priced);
+      return WalkResult::advance();
+    });
+    return failure(walk.wasInterrupted());
+  }
 
   FailureOr<Selection> select(KernelOp kernel, SymbolicShapes &shapes,
                               const ScheduleLimits &limits) {
@@ -140,13 +156,9 @@ private:
     if (failed(schedules))
       return failure();
     size_t number = std::min<size_t>(candidate, schedules->size() - 1);
-    auto &[schedule, priced] = (*schedules)[number];
-    EstimateAttr estimate = kernel.getEstimateAttr();
-    if (estimate)
-      estimate = priced
-                     ? predictFor(estimate, *priced)
-                     : predictFor(estimate, kernel, *space, schedule, limits);
-    return Selection{schedule, std::move(priced), estimate};
+    RankedSchedule &choice = (*schedules)[number];
+    EstimateAttr predicted = predictFor(kernel, *space, choice, limits);
+    return Selection{choice.schedule, std::move(choice.estimate), predicted};
   }
 };
 } // namespace

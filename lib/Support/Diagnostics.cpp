@@ -60,7 +60,7 @@ void CodedDiagnostics::handle(Diagnostic &diagnostic) {
     if (exitStatus == kExitOk)
       exitStatus = fusion::getExitStatus(record.message.number);
   } else {
-    record.message.cause = text;
+    record.message = parseMessage(text);
   }
   emitDiagnostic(diagnostic.getLocation(), text, diagnostic.getSeverity());
   for (Diagnostic &note : diagnostic.getNotes()) {

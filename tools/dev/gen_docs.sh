@@ -51,6 +51,11 @@ page FusionDialect.md "The fusion dialect" \
   include/fusion/Dialect/Fusion/FusionOps.td -gen-dialect-doc -dialect=fusion
 page TileDialect.md "The fusion_tile dialect" \
   include/fusion/Dialect/Tile/IR/TileOps.td -gen-dialect-doc -dialect=fusion_tile
+page FusionBufferOps.md "Kernels on memory" \
+  include/fusion/Dialect/Fusion/FusionBufferOps.td -gen-op-doc
+page TransformOps.md "Transform ops of Fusion" \
+  include/fusion/TransformOps/FusionTransformOps.td -gen-op-doc \
+  -op-include-regex='transform.fusion'
 for td in $(cd "$root" && find include/fusion -name Passes.td | LC_ALL=C sort)
 do
   name=$(dirname "${td#include/fusion/}" | tr / -)

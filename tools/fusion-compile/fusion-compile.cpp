@@ -109,6 +109,8 @@ struct CompileCommandLine {
       cl::value_desc("N"), cl::init(CompileOptions().largestValue),
       cl::cat(category)};
   SteeringFlags steering{category};
+  cl::opt<bool> partial{"partial", cl::desc("Leave refused functions out"),
+                        cl::cat(category)};
   cl::opt<bool> lineInfo{"line-info",
                          cl::desc("Tell profilers the lines of the program"),
                          cl::cat(category)};
@@ -152,6 +154,7 @@ std::optional<int> CompileCommandLine::read(CompileToolOptions &options) const {
   options.compile.fastNumerics = numerics == "fast";
   options.compile.runPtxas = ptxas;
   options.compile.lineInfo = lineInfo;
+  options.compile.partial = partial;
   options.compile.verifyEachPass = verifyEach;
   return std::nullopt;
 }

@@ -16,6 +16,7 @@
 #include "../CommandLine.h"
 #include "fusion/InitAll.h"
 #include "fusion/Target/PTX/KernelTargets.h"
+#include "fusion/TransformOps/FusionTransformOps.h"
 #include "mlir/Dialect/Linalg/TransformOps/DialectExtension.h"
 #include "mlir/Dialect/SCF/TransformOps/SCFTransformOps.h"
 #include "mlir/Dialect/Tensor/TransformOps/TensorTransformOps.h"
@@ -68,6 +69,7 @@ static void registerTransforms(DialectRegistry &registry) {
   scf::registerTransformDialectExtension(registry);
   tensor::registerTransformDialectExtension(registry);
   transform::registerLoopExtension(registry);
+  mlir::fusion::registerTransformDialectExtension(registry);
 }
 
 /// Runs the passes on `input` and writes all of the result or nothing.

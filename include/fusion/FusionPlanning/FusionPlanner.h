@@ -47,6 +47,13 @@ struct PlanOptions {
   bool fuse = true;
   /// At most so many kernels, or an error; from `fusion.max_kernels`.
   std::optional<int64_t> maxKernels;
+  /// Who asks for what contracts and the limit demand, as the ledger names it;
+  /// empty: the attribute does.
+  std::string demandedBy;
+  std::string whoAsks(StringRef attribute) const {
+    return ("asked for by " + (demandedBy.empty() ? attribute : demandedBy))
+        .str();
+  }
   /// What earlier plans found out; null: a plan begins with nothing.
   std::shared_ptr<PlanMemory> memory;
 };

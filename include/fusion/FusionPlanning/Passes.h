@@ -13,6 +13,7 @@
 #ifndef FUSION_FUSIONPLANNING_PASSES_H
 #define FUSION_FUSIONPLANNING_PASSES_H
 
+#include "fusion/Analysis/FunctionPasses.h"
 #include "fusion/FusionPlanning/FusionPlanner.h"
 #include "fusion/Support/Counts.h"
 #include "mlir/Pass/Pass.h"

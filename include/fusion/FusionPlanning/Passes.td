@@ -13,9 +13,9 @@
 #ifndef FUSION_FUSIONPLANNING_PASSES_TD
 #define FUSION_FUSIONPLANNING_PASSES_TD
 
-include "mlir/Pass/PassBase.td"
+include "fusion/Analysis/FunctionPasses.td"
 
-def FormKernelsPass : Pass<"fusion-plan-form-kernels", "::mlir::ModuleOp"> {
+def FormKernelsPass : FunctionWisePass<"fusion-plan-form-kernels"> {
   let summary = "Partition the computations of each function into kernels";
   let description = [{
     Input: functions of one block in the form that the input phase leaves:
@@ -46,6 +46,11 @@ def FormKernelsPass : Pass<"fusion-plan-form-kernels", "::mlir::ModuleOp"> {
     linear in its logarithm may be had (`relative-sum`).
     Independent operations may be given in any order: the result is the same.
 
+    On a module the pass plans its functions one after the other, and no two
+    kernels have one name. On one function (`func.func(fusion-plan-form-kernels)`)
+    it plans that one and reads of the rest the module's target alone; names are
+    then unique in the function. A function that has kernels is planned already.
+
     Every candidate fusion, taken or refused, is a remark of the category
     `fusion-plan`, named by its reason code (docs/Remarks.md).
 
@@ -72,6 +77,9 @@ def FormKernelsPass : Pass<"fusion-plan-form-kernels", "::mlir::ModuleOp"> {
     Option<"representativeSize", "representative-size", "int64_t",
            "::mlir::fusion::kRepresentativeSize",
            "elements that prices take a dynamic dimension for">,
+    Option<"demandedBy", "demanded-by", "std::string", "\"\"",
+           "who asks for what contracts and limits demand, as the ledger says "
+           "it; the attribute when empty">,
     Option<"fuse", "fuse", "bool", "true",
            "fuse what pays; without it every operation is a kernel of its own, "
            "whatever its contracts ask for">,
@@ -92,7 +100,7 @@ def FormKernelsPass : Pass<"fusion-plan-form-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
-def RaiseViewsPass : Pass<"fusion-plan-raise-views", "::mlir::ModuleOp"> {
+def RaiseViewsPass : FunctionWisePass<"fusion-plan-raise-views"> {
   let summary = "Give kernels the views that they take of operands";
   let description = [{
     Input: functions of `fusion.kernel` operations. Output: the same, where no
@@ -113,7 +121,7 @@ def RaiseViewsPass : Pass<"fusion-plan-raise-views", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
-def CollapseDimsPass : Pass<"fusion-plan-collapse-dims", "::mlir::ModuleOp"> {
+def CollapseDimsPass : FunctionWisePass<"fusion-plan-collapse-dims"> {
   let summary = "Give kernels one loop for dimensions that lie side by side";
   let description = [{
     Input: functions of `fusion.kernel` operations. Output: the same, where no
@@ -141,8 +149,7 @@ def CollapseDimsPass : Pass<"fusion-plan-collapse-dims", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
-def FlattenResultsPass
-    : Pass<"fusion-plan-flatten-results", "::mlir::ModuleOp"> {
+def FlattenResultsPass : FunctionWisePass<"fusion-plan-flatten-results"> {
   let summary = "Give kernels one loop for all dimensions of their results";
   let description = [{
     Input: functions of `fusion.kernel` operations whose dimensions side by side are

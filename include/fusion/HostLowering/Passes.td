@@ -86,6 +86,9 @@ def FusionToHostPass : Pass<"fusion-to-host", "::mlir::ModuleOp"> {
            "where tensors are: 'host' or 'device'">,
     Option<"findAll", "find-all", "bool", "false",
            "offload all runs of ops that the compiler takes">,
+    Option<"partial", "partial", "bool", "false",
+           "functions that the compiler refuses stay as they are, without their "
+           "mark and with a remark; always with find-all">,
     Option<"fastNumerics", "fast-numerics", "bool", "false",
            "declared roundings may be dropped">,
   ];

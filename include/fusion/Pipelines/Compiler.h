@@ -67,6 +67,9 @@ struct CompileOptions {
   /// simplified by nothing that is known about its operands: for payload mode,
   /// in which floats are integers.
   bool opaqueFloats = false;
+  /// Compile what can be compiled: a public function that the compiler refuses
+  /// is left out, with a warning. It is an error only if nothing is left.
+  bool partial = false;
   /// Verify the IR after each pass instead of after each phase.
   bool verifyEachPass = false;
   ReportDetail detail = ReportDetail::Decisions;
@@ -117,6 +120,8 @@ struct CompileReport {
   /// What the figures take dynamic sizes for; 0 if there are none.
   int64_t representativeSize = 0;
   std::vector<KernelSummary> kernels;
+  /// Functions that were left out, with `CompileOptions::partial`.
+  std::vector<std::string> refused;
   /// Every candidate fusion, taken or refused, with its reason.
   std::string ledgerJson;
   /// The same for people.

@@ -25,6 +25,33 @@ def CheckLimitsPass : Pass<"fusion-gpu-check-limits", "::mlir::ModuleOp"> {
   ];
 }
 
+def AcceptFunctionsPass
+    : Pass<"fusion-accept-functions", "::mlir::ModuleOp"> {
+  let summary = "Runs a pipeline on each function; what it refuses stays";
+  let description = [{
+    Input: any module. Each `func.func` with a body goes through `pipeline`, a
+    pipeline of modules, in a module of its own, with the functions that it calls
+    and the data that it names. Where the pipeline succeeds, what became of the
+    function takes its place, and callees that nothing else calls are gone. A
+    function that the pipeline refuses stays as it was: each error is a remark at
+    its place, with its code, cause and remedy. All other ops of the module stay
+    as they are. Private functions go through the pipeline if somebody calls them
+    still.
+
+    ```mlir
+    func.func @taken(%x: tensor<8xf32>) -> tensor<8xf32>  // linalg
+    func.func @left(%m: memref<8xf32>)                    // scf on memrefs
+    ```
+    with `pipeline=fusion-to-plan` has a `fusion.kernel` in `@taken`; of `@left`
+    it says FUS-1007.
+  }];
+  let options = [
+    Option<"pipeline", "pipeline", "std::string", "\"fusion-to-plan\"",
+           "passes of modules, as --pass-pipeline has them inside "
+           "'builtin.module(...)'">,
+  ];
+}
+
 def SetTargetPass : Pass<"fusion-set-target", "::mlir::ModuleOp"> {
   let summary = "Writes down the chip that the module is compiled for";
   let description = [{

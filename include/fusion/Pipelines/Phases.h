@@ -67,12 +67,20 @@ struct PhaseOptions {
   /// Bytes of the largest value that kernels may store for contractions; 0:
   /// any.
   int64_t largestValue = kLargestValue;
+  /// Print the ledger of each function on standard error.
+  bool printLedger = false;
+  /// Functions that a phase up to schedule refuses stay as they are, with a
+  /// remark. For several phases at once (buildPhases).
+  bool partial = false;
+  /// Who demands what contracts ask for, as the ledger names it.
+  std::string demandedBy;
   /// Is given the plan of every function; may be empty.
   PlanObserver planObserver;
 };
 
-// Each takes a pass manager of modules that have been through the phase before,
-// and whose `fusion.target` is the chip.
+// Each takes a pass manager of modules that have been through the phase before.
+// The first two take one of functions as well. The chip is that of the options,
+// or the `fusion.target` of the module.
 void buildPlanPipeline(OpPassManager &manager, const PhaseOptions &options);
 void buildSchedulePipeline(OpPassManager &manager, const PhaseOptions &options);
 void buildTilePipeline(OpPassManager &manager, const PhaseOptions &options);
@@ -80,9 +88,13 @@ void buildGpuPipeline(OpPassManager &manager, const PhaseOptions &options);
 void buildPtxPipeline(OpPassManager &manager, const PhaseOptions &options);
 
 /// Adds the passes of `phase`; none for the package phase, which reads the IR
-/// and leaves it as it is.
+/// and leaves it as it is. The phases plan and schedule may be of functions.
 void buildPhasePipeline(Phase phase, OpPassManager &manager,
                         const PhaseOptions &options);
+
+/// Adds the phases from `first` to `last` to a manager of modules.
+void buildPhases(Phase first, Phase last, OpPassManager &manager,
+                 const PhaseOptions &options);
 
 /// Registers "fusion-<phase>" for one phase and "fusion-to-<phase>" for all up
 /// to it. The pipeline of the input phase is registered with its library.

@@ -13,6 +13,7 @@
 #ifndef FUSION_PREPROCESSING_PASSES_H
 #define FUSION_PREPROCESSING_PASSES_H
 
+#include "fusion/Analysis/FunctionPasses.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"

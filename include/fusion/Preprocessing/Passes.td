@@ -13,7 +13,7 @@
 #ifndef FUSION_PREPROCESSING_PASSES
 #define FUSION_PREPROCESSING_PASSES
 
-include "mlir/Pass/PassBase.td"
+include "fusion/Analysis/FunctionPasses.td"
 
 def DecomposePass : Pass<"fusion-input-decompose"> {
   let summary = "Replace fusion ops by what they mean in linalg";
@@ -42,7 +42,7 @@ def DecomposePass : Pass<"fusion-input-decompose"> {
   ];
 }
 
-def RaiseForeignPass : Pass<"fusion-input-raise", "::mlir::ModuleOp"> {
+def RaiseForeignPass : FunctionWisePass<"fusion-input-raise"> {
   let summary = "Replace ops of other dialects by what they say they mean";
   let description = [{
     An op of a dialect that the compiler does not know is replaced
@@ -304,10 +304,11 @@ def ApproximateRoundedPass
   }];
 }
 
-def VerifyInputPass : Pass<"fusion-input-verify", "::mlir::ModuleOp"> {
+def VerifyInputPass : FunctionWisePass<"fusion-input-verify"> {
   let summary = "Refuse what cannot be compiled, each with one clear error";
   let description = [{
-    Changes nothing. Every function must be one block of supported ops on ranked
+    Changes nothing. Run on a module, which must hold functions alone, or on one
+    function of it. Every function must be one block of supported ops on ranked
     tensors and scalars of supported types, and every tensor and every loop
     nest must have fewer than 2^60 bytes and iterations, as far as static sizes
     tell. Each offence is one error with a code, its place, its cause and a

@@ -57,8 +57,9 @@ LogicalResult decomposeFusionOps(Operation *root, bool all = false);
 /// become linalg.generic and linalg.fill.
 void populateGeneralizePatterns(RewritePatternSet &patterns);
 
-/// Checks a module as fusion-input-verify does and reports every offence.
-LogicalResult verifyInput(ModuleOp module, bool normalForm);
+/// Checks `root`, a module or a function, as fusion-input-verify does and
+/// reports every offence.
+LogicalResult verifyInput(Operation *root, bool normalForm);
 /// Whether `op`, in a function of a program, would pass the first of these
 /// checks, and can go where its users are.
 bool canCompile(Operation *op);

@@ -9,9 +9,9 @@
 #ifndef FUSION_SCHEDULING_PASSES_TD
 #define FUSION_SCHEDULING_PASSES_TD
 
-include "mlir/Pass/PassBase.td"
+include "fusion/Analysis/FunctionPasses.td"
 
-def SelectSchedulesPass : Pass<"fusion-schedule-select", "ModuleOp"> {
+def SelectSchedulesPass : FunctionWisePass<"fusion-schedule-select"> {
   let summary = "Chooses the schedule of every kernel";
   let description = [{
     Writes `schedule` on each `fusion.kernel` that has none: the form of the
@@ -35,7 +35,7 @@ def SelectSchedulesPass : Pass<"fusion-schedule-select", "ModuleOp"> {
   ];
 }
 
-def PackLaunchesPass : Pass<"fusion-schedule-pack-launches", "ModuleOp"> {
+def PackLaunchesPass : FunctionWisePass<"fusion-schedule-pack-launches"> {
   let summary = "Lets small kernels that are independent start in one launch";
   let description = [{
     Input: kernels with schedules. Kernels of a function that do not depend on
@@ -59,7 +59,7 @@ def PackLaunchesPass : Pass<"fusion-schedule-pack-launches", "ModuleOp"> {
   ];
 }
 
-def PrintPricesPass : Pass<"fusion-schedule-print-prices", "ModuleOp"> {
+def PrintPricesPass : FunctionWisePass<"fusion-schedule-print-prices"> {
   let summary = "Prints what each schedule of a kernel is predicted to cost";
   let description = [{
     Writes a line of JSON to the standard output for each kernel: its schedules

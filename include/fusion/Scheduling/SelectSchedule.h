@@ -45,6 +45,11 @@ getSchedules(KernelOp kernel, const IterationSpace &space,
 /// What `estimate`, of a kernel, becomes with a schedule of that price.
 EstimateAttr predictFor(EstimateAttr estimate, const KernelEstimate &priced);
 
+/// What the estimate of `kernel` becomes with `choice`; null if it has none.
+EstimateAttr predictFor(KernelOp kernel, const IterationSpace &space,
+                        const RankedSchedule &choice,
+                        const ScheduleLimits &limits);
+
 } // namespace mlir::fusion
 
 #endif // FUSION_SCHEDULING_SELECTSCHEDULE_H

@@ -13,7 +13,9 @@
 
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "Tiling.h"
+#include "fusion/Dialect/Fusion/FusionBufferOps.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
+#include "fusion/Dialect/Fusion/PairContracts.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -50,6 +52,10 @@ void FusionDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "fusion/Dialect/Fusion/FusionOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "fusion/Dialect/Fusion/FusionBufferOps.cpp.inc"
       >();
   attachTiling<
 #define GET_OP_LIST
@@ -117,6 +123,15 @@ FusionDialect::verifyOperationAttribute(Operation *op,
              << "' must be an array of two non-negative 64-bit integers";
     return success();
   }
+  if (name == kTogetherAttrName || name == kApartAttrName) {
+    auto numbers = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
+    if (!numbers || llvm::any_of(numbers.asArrayRef(),
+                                 [](int64_t number) { return number < 0; }))
+      return op->emitOpError()
+             << "attribute '" << name
+             << "' must be an array of non-negative 64-bit integers";
+    return success();
+  }
   if (name == kOffloadAttrName) {
     if (!isa<FunctionOpInterface, scf::ExecuteRegionOp>(op) ||
         !isa<UnitAttr>(attribute.getValue()))
@@ -164,7 +179,8 @@ static LogicalResult verifyOverwritten(FunctionOpInterface function,
                    << function.getNumResults() << " results";
   Type type = function.getArgumentTypes()[index];
   Type written = function.getResultTypes()[result.getInt()];
-  if (!isa<RankedTensorType>(type) || type != written)
+  // Memrefs are what bufferization makes of them.
+  if (!isa<RankedTensorType, MemRefType>(type) || type != written)
     return error() << " needs one ranked tensor type for both: the argument is "
                    << type << ", result #" << result.getInt() << " is "
                    << written;

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/InitAll.h"
+#include "fusion/TransformOps/FusionTransformOps.h"
 #include "fusion/Version.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
@@ -21,6 +22,7 @@ mlirGetDialectPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, "Fusion", FUSION_VERSION_STRING,
           [](mlir::DialectRegistry *registry) {
             mlir::fusion::registerAllDialects(*registry);
+            mlir::fusion::registerTransformDialectExtension(*registry);
           }};
 }
 
