@@ -51,8 +51,8 @@ struct PlanOptions {
   /// empty: the attribute does.
   std::string demandedBy;
   std::string whoAsks(StringRef attribute) const {
-    return ("asked for by " + (demandedBy.empty() ? attribute : demandedBy))
-        .str();
+    return "asked for by " +
+           (demandedBy.empty() ? attribute.str() : demandedBy);
   }
   /// What earlier plans found out; null: a plan begins with nothing.
   std::shared_ptr<PlanMemory> memory;

@@ -72,7 +72,8 @@ struct PhaseOptions {
   /// Functions that a phase up to schedule refuses stay as they are, with a
   /// remark. For several phases at once (buildPhases).
   bool partial = false;
-  /// Who demands what contracts ask for, as the ledger names it.
+  /// Who asks for what contracts demand, as the ledger names it; empty: the
+  /// attributes do.
   std::string demandedBy;
   /// Is given the plan of every function; may be empty.
   PlanObserver planObserver;
