@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/ModuleTarget.h"
+#include "fusion/Analysis/TargetConstants.h"
 #include "fusion/Dialect/Fusion/FusionAttrs.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/Support/DefaultChip.h"
@@ -36,22 +37,27 @@ DictionaryAttr mlir::fusion::getDeclaredConstants(Operation *op,
                                                 : DictionaryAttr();
 }
 
-/// Replaces constants of `fitted` by those in `groups`.
-static llvm::Error replaceConstants(DictionaryAttr groups,
-                                    FittedConstants &fitted) {
+/// The number that `attr` is, or none.
+static double getNumber(Attribute attr) {
+  if (auto value = dyn_cast<FloatAttr>(attr))
+    return value.getValueAsDouble();
+  if (auto value = dyn_cast<IntegerAttr>(attr))
+    return value.getValue().signedRoundToDouble();
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+/// Replaces constants of `target` by those in `groups`.
+static llvm::Error replaceConstants(DictionaryAttr groups, TargetInfo &target) {
   for (NamedAttribute group : groups) {
     auto constants = dyn_cast<DictionaryAttr>(group.getValue());
     if (!constants)
       return llvm::createStringError("'" + group.getName().strref() +
                                      "' is no group of constants");
-    for (NamedAttribute constant : constants) {
-      auto value = dyn_cast<FloatAttr>(constant.getValue());
+    for (NamedAttribute constant : constants)
       if (llvm::Error error =
-              fitted.set(group.getName(), constant.getName(),
-                         value ? value.getValueAsDouble()
-                               : std::numeric_limits<double>::quiet_NaN()))
+              setConstant(target, group.getName(), constant.getName(),
+                          getNumber(constant.getValue())))
         return error;
-    }
   }
   return llvm::Error::success();
 }
@@ -73,7 +79,7 @@ FailureOr<TargetInfo> mlir::fusion::resolveTarget(Operation *op,
   }
   TargetInfo target = **known;
   if (DictionaryAttr constants = getDeclaredConstants(op, name))
-    if (llvm::Error error = replaceConstants(constants, target.fitted)) {
+    if (llvm::Error error = replaceConstants(constants, target)) {
       emitCodedError(op->getLoc(), ErrorCode::BadTargetConstants,
                      llvm::toString(std::move(error)));
       return failure();

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/OpCosts.h"
+#include "fusion/Analysis/CostInterface.h"
 #include "fusion/Support/FloatRange.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -209,9 +210,11 @@ OpCost mlir::fusion::getOpCost(Operation *op) {
   if (op->getNumResults() == 0 || op->hasTrait<OpTrait::ConstantLike>() ||
       op->hasTrait<OpTrait::IsTerminator>())
     return cost;
-  StringRef dialect = op->getName().getDialectNamespace();
-  if (dialect != "arith" && dialect != "math")
-    return cost;
+  if (!isa_and_present<arith::ArithDialect, math::MathDialect>(
+          op->getDialect())) {
+    auto *costs = dyn_cast_if_present<CostInterface>(op->getDialect());
+    return costs ? costs->getScalarCost(op) : cost;
+  }
   Instructions instructions = getInstructions(op);
   bool isDouble = llvm::any_of(op->getOperandTypes(),
                                [](Type type) { return type.isF64(); }) ||

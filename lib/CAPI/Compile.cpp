@@ -11,9 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChildProcess.h"
-#include "Compilation.h"
-#include "fusion/Executable/Package.h"
-#include "fusion/Pipelines/Compiler.h"
+#include "CompileModule.h"
 #include "fusion/Preprocessing/ParseProgram.h"
 #include "fusion/Preprocessing/ProgramText.h"
 #include "fusion/Support/CrashReport.h"
@@ -29,55 +27,10 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Reads the options of a caller whose struct may be older, and so shorter,
-/// than ours, of which what it does not have is zero; or newer. Returns what is
-/// wrong with it, with the error's code, or nothing.
-static std::optional<std::pair<ErrorCode, std::string>>
-readOptions(const FusionCompileOptions *options, FusionCompileOptions &result) {
-  result = {};
-  if (!options)
-    return std::nullopt;
-  size_t size = options->structSize;
-  // No struct of the interface is nearly as large: it is another number.
-  constexpr size_t kMaxSize = 4096;
-  if (size < sizeof(size) || size > kMaxSize)
-    return std::pair(ErrorCode::BadCommandLine,
-                     ("the structSize of the options is " + Twine(size)).str());
-  StringRef bytes(reinterpret_cast<const char *>(options), size);
-  if (llvm::any_of(bytes.drop_front(std::min(size, sizeof(result))),
-                   [](char byte) { return byte != 0; }))
-    return std::pair(ErrorCode::LibraryMismatch,
-                     ("options of " + Twine(size) +
-                      " bytes have a field set that libfusion-c " +
-                      FUSION_VERSION_STRING + ", with " +
-                      Twine(sizeof(result)) + " bytes, does not have")
-                         .str());
-  std::memcpy(&result, options, std::min(size, sizeof(result)));
-  return std::nullopt;
-}
-
-static std::string orDefault(const char *value, const char *fallback) {
-  return value && *value ? value : fallback;
-}
-
-/// Writes the page of `report` to the file `path`, unless that is empty.
-static LogicalResult writePage(const CompileReport &report, StringRef path,
-                               const llvm::MemoryBuffer &program,
-                               ModuleOp module) {
-  if (path.empty())
-    return success();
-  std::string page =
-      renderReport(report, program.getBufferIdentifier(), program.getBuffer());
-  if (fusionpkg::Error error = fusionpkg::writeFileAtomically(path.str(), page))
-    return emitCodedError(module.getLoc(), ErrorCode::OutputUnwritable,
-                          error.getCause());
-  return success();
-}
-
 /// Runs the compiler on the text in `sources`; errors go to the handler of
-/// `context`. `page` is a file for the page of the compilation, or empty.
+/// `context`.
 static LogicalResult compile(MLIRContext &context, llvm::SourceMgr &sources,
-                             const CompileOptions &options, StringRef page,
+                             const FusionCompileOptions &given,
                              CodedDiagnostics &diagnostics,
                              FusionCompilation &result) {
   const llvm::MemoryBuffer *buffer =
@@ -90,17 +43,11 @@ static LogicalResult compile(MLIRContext &context, llvm::SourceMgr &sources,
     return failure();
 
   diagnostics.setDefaultCode(ErrorCode::CompileFailed);
-  CompileReport report;
-  FailureOr<std::string> package = compileToPackage(*module, options, &report);
-  if (failed(package) || failed(writePage(report, page, *buffer, *module)))
+  if (failed(compileModule(*module, given, buffer->getBufferIdentifier(),
+                           buffer->getBuffer(), result)))
     return failure();
-  result.explanation = std::move(report.explain);
-  result.ledger = std::move(report.ledgerJson);
-  if (!package->empty()) {
-    result.output = std::move(*package);
-  } else if (!report.ptx.empty()) {
-    result.output = std::move(report.ptx);
-  } else {
+  // The text of the phase, where it is not PTX.
+  if (result.output.empty()) {
     llvm::raw_string_ostream os(result.output);
     module->print(os);
     os << "\n";
@@ -108,28 +55,11 @@ static LogicalResult compile(MLIRContext &context, llvm::SourceMgr &sources,
   return success();
 }
 
-/// An error that has no place in the program.
-static DiagnosticRecord makeError(ErrorCode code, const Twine &cause) {
-  DiagnosticRecord record;
-  record.message = parseMessage(formatError(code, cause));
-  return record;
-}
-
 /// Compiles in this process: the caller's, which has its own threads, so that
 /// ours would outlive their use here, or a child, which is left to us.
 static FusionCompilation compileHere(StringRef text,
                                      const FusionCompileOptions &given,
                                      MLIRContext::Threading threading) {
-  CompileOptions options;
-  options.target = orDefault(given.target, "");
-  options.compileTo = orDefault(given.compileTo, "");
-  options.dumpPhasesTo = orDefault(given.dumpPhasesTo, "");
-  options.fastNumerics = given.fastNumerics != 0;
-  options.runPtxas = given.skipPtxas == 0;
-  std::string page = orDefault(given.report, "");
-  if (!page.empty())
-    options.detail = ReportDetail::Phases;
-
   DialectRegistry registry;
   registerAllForTools(registry);
   MLIRContext context(registry, threading);
@@ -141,15 +71,10 @@ static FusionCompilation compileHere(StringRef text,
   FusionCompilation result;
   llvm::raw_string_ostream os(result.diagnostics);
   CodedDiagnostics diagnostics(sources, &context, os);
-  bool fine =
-      succeeded(compile(context, sources, options, page, diagnostics, result));
+  LogicalResult outcome =
+      compile(context, sources, given, diagnostics, result);
   os.flush();
-  result.records = diagnostics.getRecords();
-  if (!fine && !diagnostics.hasError())
-    result.addError(
-        makeError(ErrorCode::CompileFailed, "the compiler gave no reason"));
-  else if (!fine)
-    result.status = static_cast<FusionStatus>(diagnostics.getExitStatus());
+  takeDiagnostics(outcome, diagnostics, result);
   return result;
 }
 
@@ -260,10 +185,10 @@ FusionStatus fusionCompile(const char *text, size_t size,
     return FUSION_USAGE;
   auto result = std::make_unique<FusionCompilation>();
   FusionCompileOptions given;
-  auto wrong = readOptions(givenOptions, given);
+  std::optional<DiagnosticRecord> wrong = readOptions(givenOptions, given);
   StringRef program(text, text ? size : 0);
   if (wrong)
-    result->addError(makeError(wrong->first, wrong->second));
+    result->addError(std::move(*wrong));
   else if (!text && size)
     result->addError(
         makeError(ErrorCode::BadCommandLine, "the text is a null pointer"));

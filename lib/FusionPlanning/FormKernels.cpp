@@ -20,7 +20,6 @@
 #include "fusion/FusionPlanning/ChannelsLast.h"
 #include "fusion/FusionPlanning/DivideValues.h"
 #include "fusion/FusionPlanning/FoldRows.h"
-#include "fusion/FusionPlanning/FusionKind.h"
 #include "fusion/FusionPlanning/GatherProducts.h"
 #include "fusion/FusionPlanning/JoinRelativeSums.h"
 #include "fusion/FusionPlanning/MoveScales.h"
@@ -79,30 +78,6 @@ private:
   llvm::StringSet<> names;
 };
 } // namespace
-
-/// The line of the program that `op` comes from, 0 if that is not known.
-static unsigned getLine(Operation *op) {
-  auto place = op->getLoc()->findInstanceOf<FileLineColRange>();
-  return place ? place.getStartLine() : 0;
-}
-
-/// Notes what the ledger's kernels are made of, what kind of fusion that is,
-/// and where they and the candidates come from.
-static void describeKernels(const ComputeGraph &graph, FusionPlan &plan) {
-  for (auto [kernel, facts] :
-       llvm::zip_equal(plan.kernels, plan.ledger.kernels)) {
-    FusionKind kind = classifyFusion(graph, kernel.nodes);
-    facts.kind = stringifyKind(kind).str();
-    facts.xlaKind = getXlaWord(kind).str();
-    facts.nodes.assign(kernel.nodes.begin(), kernel.nodes.end());
-    if (!kernel.nodes.empty())
-      facts.line = getLine(graph.getNode(kernel.nodes.front()).op);
-  }
-  for (LedgerEntry &entry : plan.ledger.entries) {
-    entry.producerLine = getLine(graph.getNode(entry.producerNode).op);
-    entry.consumerLine = getLine(graph.getNode(entry.consumerNode).op);
-  }
-}
 
 /// Kernels of `block` where nothing is fused: operations that its results need.
 static int64_t countUnfused(Block &block) {

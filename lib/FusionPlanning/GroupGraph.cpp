@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Planner.h"
+#include "fusion/Analysis/CostInterface.h"
 #include "fusion/Analysis/Reductions.h"
 #include "fusion/Scheduling/LoopSchedule.h"
 #include "llvm/ADT/SetVector.h"
@@ -64,6 +65,7 @@ static FusionDecision priceAnew(Group &group, const ComputeGraph &graph,
   group.estimate = priceKernel(body, target);
   if (std::isinf(group.estimate.seconds()))
     return FusionDecision::no(ReasonCode::CascadeTiles);
+  askForPrice(body, target, group.estimate);
   // Only tiles of tensor cores are made to hold rows, or granules, to reduce,
   // and what is exchanged, and only blocks of warpgroups finish rows together.
   if (group.estimate.obstacle) {

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Pipelines/TargetFile.h"
+#include "fusion/Analysis/TargetConstants.h"
 #include "fusion/Support/ErrorCodes.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/JSON.h"
@@ -38,7 +39,7 @@ readConstants(const llvm::json::Value &file, const TargetInfo &target,
   const llvm::json::Object *groups = object->getObject("fitted");
   if (!groups)
     return llvm::createStringError("it has no constants");
-  FittedConstants fitted = target.fitted;
+  TargetInfo changed = target;
   SmallVector<NamedAttribute> attributes;
   for (const auto &[group, constants] : *groups) {
     SmallVector<NamedAttribute> own;
@@ -48,7 +49,7 @@ readConstants(const llvm::json::Value &file, const TargetInfo &target,
     for (const auto &[name, number] : *constants.getAsObject()) {
       double value = number.getAsNumber().value_or(
           std::numeric_limits<double>::quiet_NaN());
-      if (llvm::Error error = fitted.set(group, name, value))
+      if (llvm::Error error = setConstant(changed, group, name, value))
         return error;
       own.push_back(builder.getNamedAttr(StringRef(name),
                                          builder.getF64FloatAttr(value)));

@@ -43,7 +43,8 @@ def _wrong_release(what):
                           "release")
 
 
-def _declare(library):
+def declare(library):
+    """Gives the functions of fusion-c/Fusion.h in `library` their types."""
     library.fusionGetAbiVersion.restype = ctypes.c_uint32
     version = library.fusionGetAbiVersion()
     if version != ABI_VERSION:
@@ -70,7 +71,7 @@ def _declare(library):
         function.argtypes, function.restype = [c_void_p], c_char_p
 
 
-libraries.register("compiler", "libfusion-c.so", "FUSION_C_LIBRARY", _declare)
+libraries.register("compiler", "libfusion-c.so", "FUSION_C_LIBRARY", declare)
 
 
 def _read(get, *arguments):
@@ -107,6 +108,37 @@ def _error(text, diagnostics):
                        diagnostics)
 
 
+class Outcome(typing.NamedTuple):
+    """What a compilation that succeeded has made."""
+
+    output: bytes
+    explanation: str
+    ledger: str
+
+
+def take_outcome(library, status, compilation) -> Outcome:
+    """The results of a compilation, which is destroyed; its warnings are
+    warnings. Raises FusionError if it failed."""
+    try:
+        diagnostics = library.fusionCompilationGetDiagnostics(
+            compilation).decode(errors="replace").strip()
+        if status:
+            raise _error(diagnostics, _diagnostics(library, compilation))
+        if diagnostics:
+            warnings.warn(diagnostics, stacklevel=5)
+        size = c_size_t()
+        address = library.fusionCompilationGetOutput(compilation,
+                                                     ctypes.byref(size))
+        return Outcome(
+            ctypes.string_at(address, size.value) if size.value else b"",
+            library.fusionCompilationGetExplanation(
+                compilation).decode(errors="replace"),
+            library.fusionCompilationGetLedger(
+                compilation).decode(errors="replace"))
+    finally:
+        library.fusionCompilationDestroy(compilation)
+
+
 def _run(text, target, file_name, phase=None, fast_numerics=False,
          time_limit=None, report=None):
     """(output bytes, explanation) of one compilation; raises FusionError."""
@@ -123,22 +155,8 @@ def _run(text, target, file_name, phase=None, fast_numerics=False,
     compilation = c_void_p()
     status = library.fusionCompile(text, len(text), ctypes.byref(options),
                                    ctypes.byref(compilation))
-    try:
-        diagnostics = library.fusionCompilationGetDiagnostics(
-            compilation).decode(errors="replace").strip()
-        if status:
-            raise _error(diagnostics, _diagnostics(library, compilation))
-        if diagnostics:
-            warnings.warn(diagnostics, stacklevel=4)
-        size = c_size_t()
-        address = library.fusionCompilationGetOutput(compilation,
-                                                     ctypes.byref(size))
-        output = ctypes.string_at(address, size.value) if size.value else b""
-        explanation = library.fusionCompilationGetExplanation(
-            compilation).decode(errors="replace")
-        return output, explanation
-    finally:
-        library.fusionCompilationDestroy(compilation)
+    outcome = take_outcome(library, status, compilation)
+    return outcome.output, outcome.explanation
 
 
 def compile(text: typing.Union[str, bytes],  # noqa: A001

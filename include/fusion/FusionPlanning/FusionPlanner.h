@@ -95,6 +95,11 @@ FusionPlan planFusion(const ComputeGraph &graph, const TargetInfo &target,
 FailureOr<FusionPlan> planFusion(FunctionOpInterface func,
                                  const TargetInfo &target, PlanOptions options);
 
+/// Notes what the ledger's kernels are made of, what kind of fusion that is,
+/// and where they and the candidates come from. Plans that are only compared do
+/// without.
+void describeKernels(const ComputeGraph &graph, FusionPlan &plan);
+
 /// Notes in `entry` what a rewrite changes, by the plans without and with it;
 /// it is accepted if it gains.
 void compareRewrite(const FusionPlan &before, const FusionPlan &after,

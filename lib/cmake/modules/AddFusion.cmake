@@ -36,6 +36,13 @@ function(fusion_find_llvm_libraries)
   endif()
   set(FUSION_LLVM_LIBS ${libs} PARENT_SCOPE)
   set(FUSION_LLVM_ARCHIVES ${archives} PARENT_SCOPE)
+  # MLIR's C API is in archives alone. By their files: as targets they would bring
+  # the archives of MLIR along. Among those of FUSION_STATIC_LLVM they are already.
+  file(GLOB capi "${LLVM_LIBRARY_DIR}/libMLIRCAPI*.a")
+  if(FUSION_STATIC_LLVM)
+    set(capi)
+  endif()
+  set(FUSION_MLIR_CAPI ${capi} PARENT_SCOPE)
 endfunction()
 
 # The one precompiled header of the compiler: a file that includes MLIR's
@@ -188,6 +195,14 @@ function(fusion_tablegen td output)
                 ${MLIR_INCLUDE_DIRS})
   set(TABLEGEN_OUTPUT ${TABLEGEN_OUTPUT} PARENT_SCOPE)
 endfunction()
+
+# fusion_tablegen_passes(NAME): the passes of Passes.td, as a group NAME, for C++
+# and for C.
+macro(fusion_tablegen_passes name)
+  fusion_tablegen(Passes.td Passes.h.inc -gen-pass-decls -name ${name})
+  fusion_tablegen(Passes.td Passes.capi.h.inc -gen-pass-capi-header --prefix ${name})
+  fusion_tablegen(Passes.td Passes.capi.cpp.inc -gen-pass-capi-impl --prefix ${name})
+endmacro()
 
 # fusion_add_tablegen_target(NAME): closes a group of fusion_tablegen calls.
 macro(fusion_add_tablegen_target name)
