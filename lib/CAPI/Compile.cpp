@@ -71,8 +71,7 @@ static FusionCompilation compileHere(StringRef text,
   FusionCompilation result;
   llvm::raw_string_ostream os(result.diagnostics);
   CodedDiagnostics diagnostics(sources, &context, os);
-  LogicalResult outcome =
-      compile(context, sources, given, diagnostics, result);
+  LogicalResult outcome = compile(context, sources, given, diagnostics, result);
   os.flush();
   takeDiagnostics(outcome, diagnostics, result);
   return result;

@@ -33,8 +33,8 @@ std::string orDefault(const char *value, const char *fallback);
 DiagnosticRecord makeError(ErrorCode code, const Twine &cause);
 
 /// Runs the compiler on `module`; errors go to the handler of its context. The
-/// output is the package, or PTX if that is the last phase, or nothing. The page
-/// that `given` may ask for calls the program `name` and shows its `text`.
+/// output is the package, or PTX if that is the last phase, or nothing. The
+/// page that `given` may ask for calls the program `name` and shows its `text`.
 LogicalResult compileModule(ModuleOp module, const FusionCompileOptions &given,
                             StringRef name, StringRef text,
                             FusionCompilation &result);
