@@ -76,7 +76,8 @@ llvm::json::Value Ledger::toJson() const {
     kernelArray.push_back(::toJson(kernel));
   for (const LedgerEntry &entry : entries)
     entryArray.push_back(::toJson(entry));
-  llvm::json::Object object{{"function", function},
+  // A name of MLIR is any bytes.
+  llvm::json::Object object{{"function", llvm::json::fixUTF8(function)},
                             {"target", target},
                             {"kernels_before", kernelsBefore},
                             {"kernels_after", kernelsAfter},

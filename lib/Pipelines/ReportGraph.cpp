@@ -258,8 +258,8 @@ llvm::json::Object fusion::describeEntry(const fusionpkg::PackageModel &model,
                                sizes.size());
   llvm::json::Array steps, buffers, symbols;
   for (const fusionpkg::Symbol &symbol : entry.symbols)
-    symbols.push_back(
-        llvm::json::Object{{"name", symbol.name}, {"size", size}});
+    symbols.push_back(llvm::json::Object{
+        {"name", llvm::json::fixUTF8(symbol.name)}, {"size", size}});
   for (const fusionpkg::Step &step : entry.steps)
     steps.push_back(describeStep(model, step, values));
   fusionpkg::Result<fusionpkg::BufferPlan> plan =
@@ -267,7 +267,7 @@ llvm::json::Object fusion::describeEntry(const fusionpkg::PackageModel &model,
   std::vector<fusionpkg::Lifetime> lives = fusionpkg::computeLifetimes(entry);
   for (auto [i, buffer] : llvm::enumerate(entry.buffers)) {
     llvm::json::Object object{
-        {"name", buffer.name},
+        {"name", llvm::json::fixUTF8(buffer.name)},
         {"kind", stringifyBuffer(buffer.kind)},
         {"bytes", getBytes(model, entry, buffer, values)}};
     // One that no step names has no life.
@@ -279,7 +279,7 @@ llvm::json::Object fusion::describeEntry(const fusionpkg::PackageModel &model,
       object["offset"] = plan->offsets[i];
     buffers.push_back(std::move(object));
   }
-  llvm::json::Object object{{"name", entry.name},
+  llvm::json::Object object{{"name", llvm::json::fixUTF8(entry.name)},
                             {"assumed_sizes", std::move(symbols)},
                             {"steps", std::move(steps)},
                             {"buffers", std::move(buffers)}};

@@ -34,6 +34,8 @@ BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^ *```", re.S | re.M)
 
 # Pages that are generated from the definition of a dialect.
 DIALECTS = {"FusionDialect.md": "fusion", "TileDialect.md": "fusion_tile"}
+# And those of a few ops, each a section of its page.
+OPERATIONS = {"FusionBufferOps.md": 1, "TransformOps.md": 4}
 
 # Commands that a test of commands cannot run, and why.
 LEFT_OUT = (
@@ -265,6 +267,16 @@ class DocsTest(unittest.TestCase):
             for entry in found:
                 with self.subTest(entry=f"{dialect}: {entry.name}"):
                     self.check_entry(entry, dialect)
+
+    def test_other_operations(self):
+        for name, least in OPERATIONS.items():
+            text = (ROOT / "docs" / "generated" / name).read_text()
+            found = re.split(r"^## `", text, flags=re.M)[1:]
+            self.assertGreaterEqual(len(found), least)
+            for section in found:
+                entry = Entry("", section.partition("`")[0], section)
+                with self.subTest(entry=entry.name):
+                    self.check_entry(entry, "")
 
     def check_entry(self, entry, dialect):
         examples = [text for language, text in fenced(entry.text)

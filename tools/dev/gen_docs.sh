@@ -47,26 +47,34 @@ page() {
   } >"$out/$file"
 }
 
+# The same, of what is not a whole dialect: each op or pass is a section of its
+# page, not one of a section that is not there.
+parts() {
+  title=$1 file=$2
+  shift 2
+  page "$file" "$title" "$@"
+  sed -i 's/^##\(#*\) /#\1 /' "$out/$file"
+}
+
 page FusionDialect.md "The fusion dialect" \
   include/fusion/Dialect/Fusion/FusionOps.td -gen-dialect-doc -dialect=fusion
 page TileDialect.md "The fusion_tile dialect" \
   include/fusion/Dialect/Tile/IR/TileOps.td -gen-dialect-doc -dialect=fusion_tile
-page FusionBufferOps.md "Kernels on memory" \
+parts "Kernels on memory" FusionBufferOps.md \
   include/fusion/Dialect/Fusion/FusionBufferOps.td -gen-op-doc
-page TransformOps.md "Transform ops of Fusion" \
+parts "Transform ops of Fusion" TransformOps.md \
   include/fusion/TransformOps/FusionTransformOps.td -gen-op-doc \
   -op-include-regex='transform.fusion'
 for td in $(cd "$root" && find include/fusion -name Passes.td | LC_ALL=C sort)
 do
   name=$(dirname "${td#include/fusion/}" | tr / -)
-  page "Passes-$name.md" "Passes of $name" "$td" -gen-pass-doc
-  # A pass is a section of its page, not one of a section that is not there.
-  sed -i 's/^##\(#*\) /#\1 /' "$out/Passes-$name.md"
+  parts "Passes of $name" "Passes-$name.md" "$td" -gen-pass-doc
 done
 
 {
   printf '# Reference\n\n<!-- Written by tools/dev/gen_docs.sh. -->\n\n'
-  for file in "$out"/FusionDialect.md "$out"/TileDialect.md "$out"/Passes-*.md
+  for file in "$out"/FusionDialect.md "$out"/FusionBufferOps.md \
+              "$out"/TileDialect.md "$out"/TransformOps.md "$out"/Passes-*.md
   do
     printf -- '- [%s](%s)\n' "$(sed -n '1s/^# //p' "$file")" "${file##*/}"
   done

@@ -46,7 +46,7 @@ program.mlir:4:10: error: FUS-1003: op requires ...; correct the program at the 
 A tool that fails leaves no output half written: a file has its old content or
 all of the new one.
 
-`--explain-error=FUS-3401` of any tool prints the entry of a code. From C
+`--explain-error=FUS-3401` of any tool of the compiler prints the entry of a code. From C
 (`fusionCompilationGetDiagnostic`) and Python (`FusionError`) code, cause,
 remedy, place and notes of an error are values, not text.
 """

@@ -47,12 +47,19 @@ def FusionContractOp : FusionTransformOp<"contract"> {
     Reads the handles and modifies the payload.
 
     ```mlir
-    %exp = transform.structured.match ops{["linalg.exp"]} in %func
-        : (!transform.any_op) -> !transform.any_op
-    %sum = transform.structured.match ops{["linalg.reduce"]} in %func
-        : (!transform.any_op) -> !transform.any_op
-    transform.fusion.contract never %exp with %sum
-        : !transform.any_op, !transform.any_op
+    module attributes {transform.with_named_sequence} {
+      transform.named_sequence @__transform_main(%root: !transform.any_op) {
+        %func = transform.structured.match ops{["func.func"]} in %root
+            : (!transform.any_op) -> !transform.any_op
+        %exp = transform.structured.match ops{["linalg.exp"]} in %func
+            : (!transform.any_op) -> !transform.any_op
+        %sum = transform.structured.match ops{["linalg.reduce"]} in %func
+            : (!transform.any_op) -> !transform.any_op
+        transform.fusion.contract never %exp with %sum
+            : !transform.any_op, !transform.any_op
+        transform.yield
+      }
+    }
     ```
   }];
   let arguments = (ins
@@ -88,8 +95,15 @@ def FusionPlanOp : FusionTransformOp<"plan"> {
     function is then as it was.
 
     ```mlir
-    %planned, %kernels = transform.fusion.plan %func max_kernels = 2
-        : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    module attributes {transform.with_named_sequence} {
+      transform.named_sequence @__transform_main(%root: !transform.any_op) {
+        %func = transform.structured.match ops{["func.func"]} in %root
+            : (!transform.any_op) -> !transform.any_op
+        %planned, %kernels = transform.fusion.plan %func max_kernels = 2
+            : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+        transform.yield
+      }
+    }
     ```
   }];
   let arguments = (ins
@@ -140,8 +154,15 @@ def FusionScheduleOp : FusionTransformOp<"schedule"> {
     That kernel is then as it was.
 
     ```mlir
-    transform.fusion.schedule %kernels tile_sizes = [0, 64] warps = 4
-        : !transform.any_op
+    module attributes {transform.with_named_sequence} {
+      transform.named_sequence @__transform_main(%root: !transform.any_op) {
+        %kernels = transform.structured.match ops{["fusion.kernel"]} in %root
+            : (!transform.any_op) -> !transform.any_op
+        transform.fusion.schedule %kernels tile_sizes = [0, 64] warps = 4
+            : !transform.any_op
+        transform.yield
+      }
+    }
     ```
   }];
   let arguments = (ins
@@ -176,8 +197,13 @@ def FusionEmitOp : FusionTransformOp<"emit"> {
     in between.
 
     ```mlir
-    %emitted, %gpu = transform.fusion.emit %module
-        : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    module attributes {transform.with_named_sequence} {
+      transform.named_sequence @__transform_main(%root: !transform.any_op) {
+        %emitted, %gpu = transform.fusion.emit %root
+            : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+        transform.yield
+      }
+    }
     ```
   }];
   let arguments = (ins

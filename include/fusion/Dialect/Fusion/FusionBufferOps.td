@@ -38,11 +38,18 @@ def Fusion_BufferKernelOp : Fusion_Op<"buffer_kernel", [
     addresses and sizes alone. Others are refused (FUS-1432).
 
     ```mlir
-    fusion.buffer_kernel @scale ins(%x, %s : memref<?x8xf32>, f32)
-        outs(%y : memref<?x8xf32>) {
-    ^bb0(%a: tensor<?x8xf32>, %b: f32):
-      %0 = linalg.generic ...
-      fusion.yield %0 : tensor<?x8xf32>
+    func.func @scale(%x: memref<?x8xf32>, %y: memref<?x8xf32>) {
+      fusion.buffer_kernel @scale ins(%x : memref<?x8xf32>)
+          outs(%y : memref<?x8xf32>) {
+      ^bb0(%a: tensor<?x8xf32>):
+        %c0 = arith.constant 0 : index
+        %rows = tensor.dim %a, %c0 : tensor<?x8xf32>
+        %init = tensor.empty(%rows) : tensor<?x8xf32>
+        %0 = linalg.exp ins(%a : tensor<?x8xf32>)
+            outs(%init : tensor<?x8xf32>) -> tensor<?x8xf32>
+        fusion.yield %0 : tensor<?x8xf32>
+      }
+      return
     }
     ```
   }];
