@@ -27,6 +27,7 @@
 #include "fusion/Support/ErrorCodes.h"
 #include "fusion/Target/PTX/TranslateToPTX.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Support/Timing.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/PrettyStackTrace.h"
@@ -56,6 +57,8 @@ private:
   LogicalResult readOptions();
   LogicalResult runPhase(const PhaseInfo &info);
   LogicalResult runPasses(const PhaseInfo &info);
+  /// Times `work` until what it returns is gone, if that is asked for.
+  TimingScope time(StringRef work);
   PhaseOptions getPhaseOptions() const;
   /// Leaves functions out that a phase before tiles refuses.
   LogicalResult dropRefused(std::vector<std::string> &refused);
@@ -130,10 +133,16 @@ LogicalResult Compilation::dropRefused(std::vector<std::string> &refused) {
   return fusion::dropRefused(module, build, refused);
 }
 
+TimingScope Compilation::time(StringRef work) {
+  return options.timing ? options.timing->nest(work) : TimingScope();
+}
+
 LogicalResult Compilation::runPasses(const PhaseInfo &info) {
+  TimingScope timing = time(info.name);
   PassManager manager(module.getContext(), ModuleOp::getOperationName());
   manager.enableVerifier(options.verifyEachPass);
   traceCrashes(manager);
+  manager.enableTiming(timing);
   PhaseOptions phaseOptions = getPhaseOptions();
   phaseOptions.planObserver = [&](FunctionOpInterface,
                                   const ComputeGraph &graph,
@@ -278,12 +287,15 @@ void Compilation::explain(const KernelsByPlanName &kernels,
 }
 
 FailureOr<std::string> Compilation::pack(CompileReport &report) {
+  TimingScope timing = time("package");
   FailureOr<fusionpkg::PackageModel> model = buildPackageModel(module, target);
   if (failed(model))
     return failure();
-  if (options.runPtxas &&
-      failed(assemblePackage(*model, options.lineInfo, module)))
-    return failure();
+  if (options.runPtxas) {
+    TimingScope assembling = timing.nest("ptxas");
+    if (failed(assemblePackage(*model, options.lineInfo, module)))
+      return failure();
+  }
   KernelsByPlanName kernels = getPlanNames(*model);
   fillReport(ledgers, kernels, report);
   explain(kernels, &*model, report);

@@ -21,6 +21,7 @@
 #include "fusion/Support/Counts.h"
 #include "fusion/Tools/Progress.h"
 #include "fusion/Tools/ToolSupport.h"
+#include "mlir/Support/Timing.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -240,6 +241,11 @@ int fusion::runCompileTool(const CompileToolOptions &options) {
   diagnostics.setDefaultCode(ErrorCode::CompileFailed);
   CompileOptions compileOptions = options.compile;
   compileOptions.detail = getDetail(options);
+  // Printed when it goes, whatever becomes of the compilation.
+  DefaultTimingManager timings;
+  timings.setEnabled(options.timing);
+  TimingScope whole = timings.getRootScope();
+  compileOptions.timing = &whole;
   std::optional<Progress> progress(&context);
   compileOptions.onPhase = [&](StringRef phase) { progress->show(phase); };
   CompileReport report;

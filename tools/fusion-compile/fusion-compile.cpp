@@ -117,6 +117,10 @@ struct CompileCommandLine {
   cl::opt<bool> verifyEach{"verify-each",
                            cl::desc("Verify the IR after each pass"),
                            cl::cat(category)};
+  cl::opt<bool> timing{
+      "timing",
+      cl::desc("Print the time of each phase and pass on standard error"),
+      cl::cat(category)};
   cl::opt<bool> ptxas{"ptxas", cl::desc("Assemble with ptxas if it is found"),
                       cl::init(true), cl::cat(category)};
   cl::list<std::string> dialectPlugins{
@@ -156,6 +160,7 @@ std::optional<int> CompileCommandLine::read(CompileToolOptions &options) const {
   options.compile.lineInfo = lineInfo;
   options.compile.partial = partial;
   options.compile.verifyEachPass = verifyEach;
+  options.timing = timing;
   return std::nullopt;
 }
 

@@ -25,6 +25,7 @@
 
 namespace mlir {
 class DialectRegistry;
+class TimingScope;
 
 namespace fusion {
 
@@ -75,6 +76,8 @@ struct CompileOptions {
   ReportDetail detail = ReportDetail::Decisions;
   /// Called with the name of each phase as it begins; may be empty.
   std::function<void(llvm::StringRef)> onPhase;
+  /// Phases and their passes are timed below it; may be null.
+  TimingScope *timing = nullptr;
 };
 
 /// Figures of one kernel; -1 is unknown.

@@ -20,6 +20,8 @@ namespace mlir::fusion {
 
 struct CompileToolOptions {
   CompileOptions compile;
+  /// Print the time of each phase and pass on standard error.
+  bool timing = false;
   std::string input, output;
   /// Shared libraries with dialects that the program uses.
   std::vector<std::string> dialectPlugins;
