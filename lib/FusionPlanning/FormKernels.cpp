@@ -184,12 +184,11 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
     rewrites.run(getBlockRewrite(targetInfo));
     divideValues(func, targetInfo, options, rewrites);
   }
-  FailureOr<ComputeGraph> graph =
-      ComputeGraph::build(func.getFunctionBody().front(), options.graph);
-  if (failed(graph))
+  std::optional<ComputeGraph> graph;
+  FailureOr<FusionPlan> planned = planFusion(func, targetInfo, options, graph);
+  if (failed(planned))
     return failure();
-  FusionPlan plan = planFusion(*graph, targetInfo, options);
-  plan.ledger.function = func.getName().str();
+  FusionPlan &plan = *planned;
   plan.ledger.kernelsBefore = unfused;
   for (auto &[product, entry] : llvm::reverse(rewrites.getEntries())) {
     for (auto [id, node] : llvm::enumerate(graph->getNodes()))

@@ -153,13 +153,22 @@ FusionPlan mlir::fusion::planFusion(const ComputeGraph &graph,
 FailureOr<FusionPlan> mlir::fusion::planFusion(FunctionOpInterface func,
                                                const TargetInfo &target,
                                                PlanOptions options) {
+  std::optional<ComputeGraph> graph;
+  return planFusion(func, target, options, graph);
+}
+
+FailureOr<FusionPlan>
+mlir::fusion::planFusion(FunctionOpInterface func, const TargetInfo &target,
+                         PlanOptions options,
+                         std::optional<ComputeGraph> &graph) {
   if (auto limit =
           func->getAttrOfType<IntegerAttr>(FusionDialect::kMaxKernelsAttrName))
     options.maxKernels = limit.getInt();
-  FailureOr<ComputeGraph> graph =
+  FailureOr<ComputeGraph> built =
       ComputeGraph::build(func.getFunctionBody().front(), options.graph);
-  if (failed(graph))
+  if (failed(built))
     return failure();
+  graph = std::move(*built);
   FusionPlan plan = planFusion(*graph, target, options);
   plan.ledger.function = func.getName().str();
   return plan;

@@ -13,7 +13,6 @@
 #include "fusion/Pipelines/PlanFunctions.h"
 #include "Report.h"
 #include "fusion/Analysis/ModuleTarget.h"
-#include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "fusion/FusionPlanning/Passes.h"
 #include "fusion/Support/ErrorCodes.h"
 
@@ -25,22 +24,16 @@ static FailureOr<Ledger> planFunction(FunctionOpInterface func,
                                       const TargetInfo &target) {
   if (failed(prepareForPlanning(func)))
     return failure();
-  PlanOptions options;
-  if (auto limit =
-          func->getAttrOfType<IntegerAttr>(FusionDialect::kMaxKernelsAttrName))
-    options.maxKernels = limit.getInt();
-  FailureOr<ComputeGraph> graph =
-      ComputeGraph::build(func.getFunctionBody().front(), options.graph);
-  if (failed(graph))
+  std::optional<ComputeGraph> graph;
+  FailureOr<FusionPlan> plan = planFusion(func, target, PlanOptions(), graph);
+  if (failed(plan))
     return failure();
-  FusionPlan plan = planFusion(*graph, target, options);
-  plan.ledger.function = func.getName().str();
-  describeKernels(*graph, plan);
-  for (const ContractViolation &violation : plan.violations)
+  describeKernels(*graph, *plan);
+  for (const ContractViolation &violation : plan->violations)
     func.emitOpError("FUS-2006: contract broken: ") << violation.message;
-  if (!plan.violations.empty())
+  if (!plan->violations.empty())
     return failure();
-  return std::move(plan.ledger);
+  return std::move(plan->ledger);
 }
 
 LogicalResult mlir::fusion::planFunctions(Operation *op, StringRef target,

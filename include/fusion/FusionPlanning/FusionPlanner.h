@@ -95,6 +95,11 @@ FusionPlan planFusion(const ComputeGraph &graph, const TargetInfo &target,
 FailureOr<FusionPlan> planFusion(FunctionOpInterface func,
                                  const TargetInfo &target, PlanOptions options);
 
+/// Same, and leaves the graph in `graph`.
+FailureOr<FusionPlan> planFusion(FunctionOpInterface func,
+                                 const TargetInfo &target, PlanOptions options,
+                                 std::optional<ComputeGraph> &graph);
+
 /// Notes what the ledger's kernels are made of, what kind of fusion that is,
 /// and where they and the candidates come from. Plans that are only compared do
 /// without.

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Verification.h"
 #include "fusion/Dialect/Fusion/FusionBufferOps.h"
 #include "fusion/Support/ErrorCodes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -25,14 +26,6 @@ std::optional<unsigned> fusion::getOverwrittenArgument(Value yielded) {
   if (!argument)
     return std::nullopt;
   return argument.getArgNumber();
-}
-
-/// What the body of a kernel has for a value of type `type`.
-static Type getValueType(Type type) {
-  auto memref = dyn_cast<MemRefType>(type);
-  return memref
-             ? RankedTensorType::get(memref.getShape(), memref.getElementType())
-             : type;
 }
 
 LogicalResult BufferKernelOp::verify() {
@@ -54,23 +47,15 @@ LogicalResult BufferKernelOp::verify() {
 
 LogicalResult BufferKernelOp::verifyRegions() {
   Block &block = getBlock();
-  if (block.getNumArguments() != getInputs().size())
-    return emitOpError() << "has " << getInputs().size()
-                         << " inputs but its body takes "
-                         << block.getNumArguments() << " arguments";
-  for (auto [index, input, argument] :
-       llvm::enumerate(getInputs(), block.getArguments()))
-    if (getValueType(input.getType()) != argument.getType())
-      return emitOpError() << "input #" << index << " has type "
-                           << input.getType() << " but the body takes "
-                           << argument.getType();
+  if (failed(verifyKernelInputs(*this, getInputs(), block)))
+    return failure();
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   if (!yield || yield.getValues().size() != getOutputs().size())
     return emitOpError() << "must end in a 'fusion.yield' of "
                          << getOutputs().size() << " values";
   for (auto [index, value, output] :
        llvm::enumerate(yield.getValues(), getOutputs())) {
-    if (value.getType() != getValueType(output.getType()))
+    if (value.getType() != getBodyType(output.getType()))
       return emitOpError() << "output #" << index << " has type "
                            << output.getType() << " but the body yields "
                            << value.getType();

@@ -12,6 +12,7 @@
 
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "DecomposeActivation.h"
+#include "Verification.h"
 #include "fusion/Dialect/Fusion/FusionDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -70,16 +71,8 @@ LogicalResult KernelOp::verify() {
 
 LogicalResult KernelOp::verifyRegions() {
   Block &block = getBlock();
-  if (block.getNumArguments() != getInputs().size())
-    return emitOpError() << "has " << getInputs().size()
-                         << " inputs but its body takes "
-                         << block.getNumArguments() << " arguments";
-  for (auto [index, input, argument] :
-       llvm::enumerate(getInputs(), block.getArguments()))
-    if (input.getType() != argument.getType())
-      return emitOpError() << "input #" << index << " has type "
-                           << input.getType() << " but the body takes "
-                           << argument.getType();
+  if (failed(verifyKernelInputs(*this, getInputs(), block)))
+    return failure();
 
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   if (!yield)

@@ -65,3 +65,25 @@ LogicalResult fusion::verifyOptionalSizes(Operation *op, StringRef name,
   return verifySizes(op, name, cast<RankedTensorType>(operand.getType()),
                      expected, what);
 }
+
+Type fusion::getBodyType(Type type) {
+  auto memref = dyn_cast<MemRefType>(type);
+  return memref
+             ? RankedTensorType::get(memref.getShape(), memref.getElementType())
+             : type;
+}
+
+LogicalResult fusion::verifyKernelInputs(Operation *op, ValueRange inputs,
+                                         Block &body) {
+  if (body.getNumArguments() != inputs.size())
+    return op->emitOpError()
+           << "has " << inputs.size() << " inputs but its body takes "
+           << body.getNumArguments() << " arguments";
+  for (auto [index, input, argument] :
+       llvm::enumerate(inputs, body.getArguments()))
+    if (getBodyType(input.getType()) != argument.getType())
+      return op->emitOpError()
+             << "input #" << index << " has type " << input.getType()
+             << " but the body takes " << argument.getType();
+  return success();
+}

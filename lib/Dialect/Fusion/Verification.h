@@ -54,6 +54,13 @@ LogicalResult verifySizes(Operation *op, StringRef name, RankedTensorType type,
 LogicalResult verifyOptionalSizes(Operation *op, StringRef name, Value operand,
                                   ArrayRef<int64_t> expected, StringRef what);
 
+/// Checks that `body`, of a kernel, takes what `inputs` hold.
+LogicalResult verifyKernelInputs(Operation *op, ValueRange inputs, Block &body);
+
+/// What the body of a kernel has for an operand of type `type`: of memory, the
+/// tensor in it.
+Type getBodyType(Type type);
+
 } // namespace mlir::fusion
 
 #endif // FUSION_LIB_DIALECT_FUSION_VERIFICATION_H

@@ -52,6 +52,16 @@ def is_function(node):
             and not node.target._schema.is_mutable)
 
 
+def constants(nodes):
+    """Those of `nodes`, in a graph's order, that depend on none that is no
+    function: what they give is always the same."""
+    found = set()
+    for node in nodes:
+        if is_function(node) and found.issuperset(node.all_input_nodes):
+            found.add(node)
+    return found
+
+
 def mark_nodes(graph):
     """Makes the name of each node its place in the program, for `graph` and
     for what is traced of it."""

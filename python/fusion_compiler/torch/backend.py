@@ -94,13 +94,8 @@ def _tell_apart(joint, inputs, **options):
     computed in each that needs it: handed from one to the other it would cost
     memory, and the backward graph would not know what it is."""
     forms.replace(joint.graph)
-    constant = set()
-    for node in joint.graph.nodes:
-        if fx.is_function(node) and constant.issuperset(
-                node.all_input_nodes):
-            constant.add(node)
-            node.meta.setdefault("recompute",
-                                 CheckpointPolicy.PREFER_RECOMPUTE)
+    for node in fx.constants(joint.graph.nodes):
+        node.meta.setdefault("recompute", CheckpointPolicy.PREFER_RECOMPUTE)
     return min_cut_rematerialization_partition(joint, inputs, **options)
 
 

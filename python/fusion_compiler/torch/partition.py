@@ -234,13 +234,11 @@ def _propose(module, refusals):
     nodes = list(module.graph.nodes)
     taken = {node for node in nodes if not refusals.reason(node)}
     # 0 is before and in the first part, 1 after it, and in the second, ....
-    level, constant = {}, set()
+    level = {}
     for node in nodes:
-        if (node in taken and fx.is_function(node)
-                and constant.issuperset(node.all_input_nodes)):
-            constant.add(node)
         level[node] = max((level[one] + (one in taken and node not in taken)
                            for one in node.all_input_nodes), default=0)
+    constant = fx.constants(node for node in nodes if node in taken)
     for node in reversed(nodes):
         if node in taken:
             level[node] = _later(node, level, taken, constant)
