@@ -17,7 +17,6 @@
 #include "fusion/Analysis/Cascades.h"
 #include "fusion/Analysis/Lookups.h"
 #include "fusion/Analysis/Reductions.h"
-#include "fusion/Analysis/WalkLimits.h"
 #include "fusion/Support/LinearExpr.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -77,6 +76,7 @@ private:
   bool findPrepared(unsigned contraction);
   bool checkOthers();
   bool checkOutputs();
+  AffineExpr getLimitSymbol(const LimitSymbol &symbol);
   void findLimits();
 
   bool fail(CascadeProblem problem, unsigned instance) {
@@ -305,8 +305,25 @@ bool CascadeAnalysis::checkOutputs() {
   return true;
 }
 
+AffineExpr CascadeAnalysis::getLimitSymbol(const LimitSymbol &symbol) {
+  // Elements that differ along the walk limit no part of it.
+  for (AffineExpr coord : symbol.coords)
+    if (body.getMask(coord) & result.reduced)
+      return {};
+  unsigned number =
+      llvm::find(result.limitSymbols, symbol) - result.limitSymbols.begin();
+  if (number == result.limitSymbols.size())
+    result.limitSymbols.push_back(symbol);
+  return getAffineSymbolExpr(number, symbol.value.getContext());
+}
+
 void CascadeAnalysis::findLimits() {
   unsigned numDims = body.getExtents().size();
+  auto isInput = [&](Value tensor) {
+    return llvm::any_of(body.getInputs(), [&](const BodyAccess &input) {
+      return body.getGraph().getValue(input.value).ssa == tensor;
+    });
+  };
   for (unsigned member : result.members) {
     const BodyInstance &instance = instances[member];
     bool hasSymbols = llvm::any_of(instance.loops, [](AffineExpr loop) {
@@ -317,12 +334,13 @@ void CascadeAnalysis::findLimits() {
     SmallVector<AffineExpr, 2> limits;
     if (!hasSymbols)
       limits =
-          findElementLimits(cast<linalg::LinalgOp>(body.getNode(instance).op),
-                            result.limitSymbols);
+          findLimitsAt(cast<linalg::LinalgOp>(body.getNode(instance).op),
+                       instance.loops, isInput, [&](const LimitSymbol &symbol) {
+                         return getLimitSymbol(symbol);
+                       });
     unsigned numSymbols = result.limitSymbols.size();
     for (AffineExpr &limit : limits)
-      limit = simplifyAffineExpr(limit.replaceDims(instance.loops), numDims,
-                                 numSymbols);
+      limit = simplifyAffineExpr(limit, numDims, numSymbols);
     // Those that blocks can solve for the walked dimension, once.
     llvm::erase_if(limits, [&](AffineExpr limit) {
       std::optional<LinearExpr> linear = getLinear(limit, numDims, numSymbols);

@@ -53,7 +53,8 @@ namespace {
 /// What a float is known to be, unless it is NaN.
 enum class Known { Nothing, Zero, PlusInfinity, MinusInfinity };
 
-/// An integer that depends on positions and sizes alone, and what it can be.
+/// An integer that depends on positions, sizes and what is in memory before the
+/// kernel begins, and what it can be.
 struct Position {
   AffineExpr expr;
   int64_t least = 0, most = 0;
@@ -68,12 +69,13 @@ struct Comparison {
   AffineExpr difference;
 };
 
-/// Finds integers that depend on positions alone, as expressions of the loops
-/// of one reduction and of symbols, the scalars that all elements share.
+/// Finds integers as expressions of the loops of one reduction and of symbols.
 class PositionAnalysis {
 public:
-  PositionAnalysis(linalg::LinalgOp op, SmallVectorImpl<Value> &symbols)
-      : op(op), symbols(symbols), extents(op.getStaticLoopRanges()) {}
+  PositionAnalysis(linalg::LinalgOp op, SmallVectorImpl<LimitSymbol> &symbols,
+                   function_ref<bool(Value)> isInput)
+      : op(op), symbols(symbols), isInput(isInput),
+        extents(op.getStaticLoopRanges()) {}
 
   std::optional<Position> find(const BodyValue &value, unsigned depth = 0);
   AffineExpr simplify(AffineExpr expr) {
@@ -84,11 +86,16 @@ private:
   /// `expr` as what integers of `type` hold: nothing where they might not.
   /// Integers of 64 bits and indices do not overflow.
   std::optional<Position> fit(AffineExpr expr, Type type);
+  std::optional<Position> asSymbol(LimitSymbol symbol, Type type);
   std::optional<Position> findSymbol(Value value);
+  std::optional<Position> findElement(TensorElement element, Type type);
+  std::optional<Position> findExtracted(tensor::ExtractOp extract,
+                                        const BodyValue &value, unsigned depth);
   std::optional<Position> findCast(Operation *op, const Position &operand);
 
   linalg::LinalgOp op;
-  SmallVectorImpl<Value> &symbols;
+  SmallVectorImpl<LimitSymbol> &symbols;
+  function_ref<bool(Value)> isInput;
   SmallVector<int64_t> extents;
 };
 
@@ -142,11 +149,13 @@ static unsigned getWidth(Type type) {
   return type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
 }
 
-/// What a scalar can be: a size is no more than a dimension has elements.
-static std::pair<int64_t, int64_t> getRange(Value symbol) {
-  if (symbol.getDefiningOp<tensor::DimOp>())
+/// What a symbol can be: a size is no more than a dimension has elements.
+static std::pair<int64_t, int64_t> getRange(const LimitSymbol &symbol) {
+  Value value = symbol.value;
+  if (value.getDefiningOp<tensor::DimOp>())
     return {0, kMaxExtent};
-  unsigned width = std::min(getWidth(symbol.getType()), 63u);
+  unsigned width =
+      std::min(getWidth(getElementTypeOrSelf(value.getType())), 63u);
   return {llvm::minIntN(width), llvm::maxIntN(width)};
 }
 
@@ -186,6 +195,14 @@ std::optional<Position> PositionAnalysis::fit(AffineExpr expr, Type type) {
   return result;
 }
 
+std::optional<Position> PositionAnalysis::asSymbol(LimitSymbol symbol,
+                                                   Type type) {
+  unsigned number = llvm::find(symbols, symbol) - symbols.begin();
+  if (number == symbols.size())
+    symbols.push_back(std::move(symbol));
+  return fit(getAffineSymbolExpr(number, type.getContext()), type);
+}
+
 std::optional<Position> PositionAnalysis::findSymbol(Value value) {
   Operation *source = value.getDefiningOp();
   auto argument = dyn_cast<BlockArgument>(value);
@@ -195,10 +212,33 @@ std::optional<Position> PositionAnalysis::findSymbol(Value value) {
   auto size = dyn_cast_if_present<tensor::DimOp>(source);
   if (!isArgument && !(size && size.getConstantIndex()))
     return std::nullopt;
-  unsigned number = llvm::find(symbols, value) - symbols.begin();
-  if (number == symbols.size())
-    symbols.push_back(value);
-  return fit(getAffineSymbolExpr(number, value.getContext()), value.getType());
+  return asSymbol({value, {}}, value.getType());
+}
+
+std::optional<Position> PositionAnalysis::findElement(TensorElement element,
+                                                      Type type) {
+  if (!type.isInteger(32) && !type.isInteger(64))
+    return std::nullopt;
+  return asSymbol({element.tensor, std::move(element.coords)}, type);
+}
+
+std::optional<Position>
+PositionAnalysis::findExtracted(tensor::ExtractOp extract,
+                                const BodyValue &value, unsigned depth) {
+  TensorElement element{extract.getTensor(), {}};
+  if (!isInput(element.tensor))
+    return std::nullopt;
+  for (Value index : extract.getIndices()) {
+    std::optional<Position> position = find(value.at(index), depth + 1);
+    if (!position)
+      return std::nullopt;
+    // Where data say where the element is, it is not known here.
+    for (unsigned symbol = 0; symbol < symbols.size(); ++symbol)
+      if (position->expr.isFunctionOfSymbol(symbol))
+        return std::nullopt;
+    element.coords.push_back(position->expr);
+  }
+  return findElement(std::move(element), extract.getType());
 }
 
 std::optional<Position> PositionAnalysis::findCast(Operation *op,
@@ -214,11 +254,13 @@ std::optional<Position> PositionAnalysis::find(const BodyValue &value,
                                                unsigned depth) {
   if (depth == kMaxDepth || !value.value.getType().isSignlessIntOrIndex())
     return std::nullopt;
+  Type type = value.value.getType();
   if (std::optional<TensorElement> element = getElement(value)) {
+    if (isInput(element->tensor))
+      return findElement(*element, type);
     std::optional<BodyValue> producer = getProducer(*element);
     return producer ? find(*producer, depth + 1) : std::nullopt;
   }
-  Type type = value.value.getType();
   APInt number;
   if (matchPattern(value.value, m_ConstantInt(&number)))
     return fit(getAffineConstantExpr(number.getSExtValue(), type.getContext()),
@@ -228,6 +270,8 @@ std::optional<Position> PositionAnalysis::find(const BodyValue &value,
     return findSymbol(value.value);
   if (auto index = dyn_cast<linalg::IndexOp>(source))
     return fit(value.point[index.getDim()], type);
+  if (auto extract = dyn_cast<tensor::ExtractOp>(source))
+    return findExtracted(extract, value, depth);
   auto get = [&](unsigned operand) {
     return find(value.at(source->getOperand(operand)), depth + 1);
   };
@@ -486,14 +530,15 @@ static bool isSmall(const LinearExpr &limit) {
 
 SmallVector<AffineExpr, 2>
 mlir::fusion::findElementLimits(linalg::LinalgOp op,
-                                SmallVectorImpl<Value> &symbols) {
+                                SmallVectorImpl<LimitSymbol> &symbols,
+                                function_ref<bool(Value)> isInput) {
   SmallVector<AffineExpr, 2> limits;
   if (op.getNumDpsInits() != 1 || !op.hasPureTensorSemantics())
     return limits;
   Combiner combiner = matchCombiner(op, 0);
   if (!combiner.op)
     return limits;
-  PositionAnalysis positions(op, symbols);
+  PositionAnalysis positions(op, symbols, isInput);
   ElementAnalysis analysis({combiner.element, op, getLoops(op)}, positions);
   for (const Comparison &comparison : analysis.getComparisons())
     for (bool holds : {false, true}) {
@@ -511,6 +556,32 @@ mlir::fusion::findElementLimits(linalg::LinalgOp op,
           limits.push_back(simple);
       }
     }
+  return limits;
+}
+
+SmallVector<AffineExpr, 2> mlir::fusion::findLimitsAt(
+    linalg::LinalgOp op, ArrayRef<AffineExpr> loops,
+    function_ref<bool(Value)> isInput,
+    function_ref<AffineExpr(const LimitSymbol &)> getSymbol) {
+  SmallVector<LimitSymbol> symbols;
+  SmallVector<AffineExpr, 2> limits = findElementLimits(op, symbols, isInput);
+  SmallVector<AffineExpr> values;
+  for (LimitSymbol &symbol : symbols) {
+    for (AffineExpr &coord : symbol.coords)
+      coord = coord.replaceDims(loops);
+    values.push_back(getSymbol(symbol));
+  }
+  llvm::erase_if(limits, [&](AffineExpr limit) {
+    return llvm::any_of(llvm::enumerate(values), [&](auto value) {
+      return !value.value() && limit.isFunctionOfSymbol(value.index());
+    });
+  });
+  // Symbols of limits that are left out stand for nothing.
+  for (AffineExpr &value : values)
+    if (!value)
+      value = getAffineConstantExpr(0, op.getContext());
+  for (AffineExpr &limit : limits)
+    limit = limit.replaceDimsAndSymbols(loops, values);
   return limits;
 }
 

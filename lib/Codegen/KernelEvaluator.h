@@ -34,6 +34,9 @@ public:
 
   FailureOr<Tile> evaluate(Value tensor, ArrayRef<AffineExpr> coords) override;
   FailureOr<Tile> evaluateScalar(Value scalar) override;
+  TypedValue<tile::ViewType> getView(Value tensor) const override {
+    return cast<TypedValue<tile::ViewType>>(views.lookup(tensor));
+  }
 
 private:
   FailureOr<Tile> evaluateUncached(Value tensor, ArrayRef<AffineExpr> coords);

@@ -12,7 +12,10 @@
 //
 //   at most R / -c  where c < 0,      at least -R / c  where c > 0.
 //
-// Blocks compute that in 64 bits: sums of factors and coordinates fit.
+// Blocks compute that in 64 bits: sums of factors and coordinates fit. Of an
+// element of a tensor, the end of a row's sequence, R has the most, or the
+// least, that the tile's rows have; what of the tensor these are may be more
+// than that, and then steps are made in which nothing counts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,6 +32,9 @@ using namespace mlir::fusion;
 /// More than positions in tensors and what limits add to them.
 static constexpr int64_t kFar = int64_t(1) << 42;
 
+/// Elements of a tensor that a block looks at for one bound, at most.
+static constexpr int64_t kMaxElements = 1 << 14;
+
 namespace {
 /// Computes the bounds of one walk.
 class WalkLimiter {
@@ -41,16 +47,27 @@ public:
   LogicalResult limit(ArrayRef<Reduction> group);
 
 private:
-  /// `scalar` over the symbols of sizes, or as one of `scalars`, the symbols
-  /// behind these.
-  AffineExpr getExpr(Value scalar);
+  /// `symbol` over the symbols of sizes, or as one of `others`, the symbols
+  /// behind these; null for what differs along the walk.
+  AffineExpr getExpr(const LimitSymbol &symbol);
+  /// The axis that walks for axis `i`: groups and blocks that have parts of a
+  /// tile walk it together, and share what is loaded on the way.
+  const Axis &getWhole(unsigned i) const {
+    return axes[i].whole && !axes[i].start ? axes[*axes[i].whole] : axes[i];
+  }
   /// `limit`, over axes and both kinds of symbols.
   std::optional<LinearExpr> getOwn(AffineExpr limit);
   /// What limits the elements of `member`.
   SmallVector<AffineExpr, 2> findLimits(const Reduction &member);
   /// True for symbols that may be any number, other than sizes.
   bool isScalar(unsigned symbol) const;
-  FailureOr<Value> getSymbol(unsigned number);
+  /// What symbol `number` is, for `least` the least and else the most that it
+  /// is within the tile.
+  FailureOr<Value> getSymbol(unsigned number, bool least);
+  /// The coordinates that `coord` can have within the tile, or more, of `size`:
+  /// the first and how many.
+  std::pair<Value, int64_t> findRange(AffineExpr coord, int64_t size);
+  FailureOr<Value> findBound(const LimitSymbol &element, bool least);
   /// The most that a limit is but for the walk's own coordinate.
   FailureOr<Value> findMost(const LinearExpr &linear);
   LogicalResult addBound(const LinearExpr &linear);
@@ -76,24 +93,29 @@ private:
   const ScheduledKernel &kernel;
   TileAxes &axes;
   Location loc;
-  SmallVector<Value> scalars;
+  SmallVector<LimitSymbol> others;
   /// Where the walk begins and ends, in 64 bits; null where nothing says so.
   Value begin, end;
 };
 } // namespace
 
-AffineExpr WalkLimiter::getExpr(Value scalar) {
-  FailureOr<AffineExpr> known = kernel.getShapes().getIndex(scalar);
-  if (succeeded(known))
-    return *known;
-  unsigned number = llvm::find(scalars, scalar) - scalars.begin();
-  if (number == scalars.size())
-    scalars.push_back(scalar);
+AffineExpr WalkLimiter::getExpr(const LimitSymbol &symbol) {
+  if (!symbol.isElement()) {
+    FailureOr<AffineExpr> known = kernel.getShapes().getIndex(symbol.value);
+    if (succeeded(known))
+      return *known;
+  }
+  for (AffineExpr coord : symbol.coords)
+    if (coord.isFunctionOfDim(walk))
+      return {};
+  unsigned number = llvm::find(others, symbol) - others.begin();
+  if (number == others.size())
+    others.push_back(symbol);
   return builder.getAffineSymbolExpr(kernel.getNumSymbols() + number);
 }
 
 std::optional<LinearExpr> WalkLimiter::getOwn(AffineExpr limit) {
-  return getLinear(limit, axes.size(), kernel.getNumSymbols() + scalars.size());
+  return getLinear(limit, axes.size(), kernel.getNumSymbols() + others.size());
 }
 
 SmallVector<AffineExpr, 2> WalkLimiter::findLimits(const Reduction &member) {
@@ -106,17 +128,18 @@ SmallVector<AffineExpr, 2> WalkLimiter::findLimits(const Reduction &member) {
     });
     return found;
   });
-  SmallVector<Value> symbols;
-  SmallVector<AffineExpr, 2> limits;
-  if (!isComputed)
-    limits = findElementLimits(member.op, symbols);
-  SmallVector<AffineExpr> values;
-  for (Value symbol : symbols)
-    values.push_back(getExpr(symbol));
+  if (isComputed)
+    return {};
+  auto isOperand = [&](Value tensor) {
+    auto argument = dyn_cast<BlockArgument>(tensor);
+    return argument && argument.getOwner()->getParentOp() == kernel.getOp();
+  };
+  SmallVector<AffineExpr, 2> limits =
+      findLimitsAt(member.op, member.loopCoords, isOperand,
+                   [&](const LimitSymbol &symbol) { return getExpr(symbol); });
   for (AffineExpr &limit : limits)
-    limit = simplifyAffineExpr(
-        limit.replaceDimsAndSymbols(member.loopCoords, values), axes.size(),
-        kernel.getNumSymbols() + scalars.size());
+    limit = simplifyAffineExpr(limit, axes.size(),
+                               kernel.getNumSymbols() + others.size());
   llvm::erase_if(limits, [&](AffineExpr limit) {
     std::optional<LinearExpr> linear = getOwn(limit);
     return !linear || linear->factors[walk] == 0;
@@ -130,34 +153,90 @@ bool WalkLimiter::isScalar(unsigned symbol) const {
          sizes[symbol].kind == SymbolicShapes::SymbolKind::Scalar;
 }
 
-FailureOr<Value> WalkLimiter::getSymbol(unsigned number) {
+FailureOr<Value> WalkLimiter::getSymbol(unsigned number, bool least) {
   unsigned sizes = kernel.getNumSymbols();
   if (number < sizes)
     return builder.getSize(builder.getAffineSymbolExpr(number));
-  FailureOr<Tile> scalar = evaluator.evaluateScalar(scalars[number - sizes]);
+  const LimitSymbol &symbol = others[number - sizes];
+  if (symbol.isElement())
+    return findBound(symbol, least);
+  FailureOr<Tile> scalar = evaluator.evaluateScalar(symbol.value);
   if (failed(scalar))
     return failure();
   return scalar->value;
 }
 
-FailureOr<Value> WalkLimiter::findMost(const LinearExpr &linear) {
-  // Groups and blocks that have parts of a tile walk it together: they share
-  // what is loaded on the way.
-  auto find = [&](unsigned i) -> const Axis & {
-    return axes[i].whole && !axes[i].start ? axes[*axes[i].whole] : axes[i];
+std::pair<Value, int64_t> WalkLimiter::findRange(AffineExpr coord,
+                                                 int64_t size) {
+  std::pair<Value, int64_t> all{builder.createIndex(0), size};
+  if (auto axis = dyn_cast<AffineDimExpr>(coord)) {
+    const Axis &whole = getWhole(axis.getPosition());
+    Value offset = whole.offset ? whole.offset : builder.createIndex(0);
+    return whole.tile < size ? std::pair(offset, whole.tile) : all;
+  }
+  auto parts = dyn_cast<AffineBinaryOpExpr>(coord);
+  auto divisor =
+      parts ? dyn_cast<AffineConstantExpr>(parts.getRHS()) : nullptr;
+  if (!divisor || divisor.getValue() < 1 ||
+      parts.getKind() != AffineExprKind::FloorDiv)
+    return all;
+  auto [first, count] = findRange(parts.getLHS(), kFar);
+  // Those of a tile that begins within a quotient are of one more.
+  int64_t quotients = (count - 2) / divisor.getValue() + 2;
+  if (count >= kFar || quotients >= size)
+    return all;
+  return {arith::DivUIOp::create(builder, loc, first,
+                                 builder.createIndex(divisor.getValue())),
+          count == 1 ? 1 : quotients};
+}
+
+FailureOr<Value> WalkLimiter::findBound(const LimitSymbol &element,
+                                        bool least) {
+  auto differs = [&](unsigned i) {
+    return getWhole(i).tile > 1 &&
+           llvm::any_of(element.coords, [&](AffineExpr coord) {
+             return coord.isFunctionOfDim(i);
+           });
   };
+  if (llvm::none_of(llvm::seq<unsigned>(axes.size()), differs)) {
+    FailureOr<Tile> scalar = evaluator.evaluate(element.value, element.coords);
+    if (failed(scalar))
+      return failure();
+    return scalar->value;
+  }
+  TypedValue<tile::ViewType> view = evaluator.getView(element.value);
+  SmallVector<Value> begins;
+  SmallVector<int64_t> sizes;
+  int64_t elements = 1;
+  for (auto [coord, size] :
+       llvm::zip_equal(element.coords, view.getType().getShape())) {
+    auto [begin, count] =
+        findRange(coord, ShapedType::isDynamic(size) ? kFar : size);
+    begins.push_back(begin);
+    sizes.push_back(count);
+    elements = std::min(elements, kMaxElements) * std::min(count, kMaxElements);
+  }
+  // Anything, where that is not known.
+  if (elements > kMaxElements)
+    return number(least ? -kFar : kFar);
+  return tile::FindBoundOp::create(builder, loc, view.getType().getElementType(),
+                                   view, begins, sizes, least)
+      .getResult();
+}
+
+FailureOr<Value> WalkLimiter::findMost(const LinearExpr &linear) {
   int64_t known = linear.number;
   for (unsigned i = 0; i < axes.size(); ++i)
     if (i != walk && linear.factors[i] > 0)
-      known += linear.factors[i] * (find(i).tile - 1);
+      known += linear.factors[i] * (getWhole(i).tile - 1);
   Value most = number(known);
   auto add = [&](Value value) {
     most = arith::AddIOp::create(builder, loc, most, value);
   };
   for (unsigned i = 0; i < axes.size(); ++i) {
-    if (i == walk || linear.factors[i] == 0 || !find(i).offset)
+    if (i == walk || linear.factors[i] == 0 || !getWhole(i).offset)
       continue;
-    Value offset = widen(find(i).offset);
+    Value offset = widen(getWhole(i).offset);
     if (linear.factors[i] != 1)
       offset = arith::MulIOp::create(builder, loc, offset,
                                      number(linear.factors[i]));
@@ -171,7 +250,7 @@ FailureOr<Value> WalkLimiter::findMost(const LinearExpr &linear) {
                         return isScalar(symbol);
                       }) == 1;
   for (unsigned i : used) {
-    FailureOr<Value> symbol = getSymbol(i);
+    FailureOr<Value> symbol = getSymbol(i, linear.symbols[i] < 0);
     if (failed(symbol))
       return failure();
     Value value = widen(*symbol);

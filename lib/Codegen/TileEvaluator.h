@@ -32,6 +32,8 @@ public:
                                    ArrayRef<AffineExpr> coords) = 0;
   /// A scalar that the kernel is passed or computes outside of operations.
   virtual FailureOr<Tile> evaluateScalar(Value scalar) = 0;
+  /// The memory of `tensor`, an operand of the kernel with dimensions.
+  virtual TypedValue<tile::ViewType> getView(Value tensor) const = 0;
 
   /// Where a slice begins along a dimension: an expression of sizes, or a
   /// coordinate that is computed here from elements of tensors.

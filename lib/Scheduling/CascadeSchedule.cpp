@@ -938,7 +938,7 @@ void CascadeScheduler::addTraffic(const Tiling &tiling,
 //===----------------------------------------------------------------------===//
 
 /// What `symbol` is where sizes are those to price with; nothing for positions
-/// that the run knows.
+/// that the run knows, and for elements of tensors.
 static std::optional<int64_t> getTypical(Value symbol,
                                          const ComputeGraph &graph) {
   auto size = symbol.getDefiningOp<tensor::DimOp>();
@@ -963,7 +963,7 @@ void CascadeScheduler::findLimits() {
          llvm::zip_equal(priced.linear.symbols, cascade.limitSymbols)) {
       if (factor == 0)
         continue;
-      std::optional<int64_t> value = getTypical(symbol, body.getGraph());
+      std::optional<int64_t> value = getTypical(symbol.value, body.getGraph());
       if (!value)
         priced.scalars = std::nullopt;
       else if (priced.scalars)

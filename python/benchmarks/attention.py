@@ -15,7 +15,10 @@ have those of the keys behind them, 8x32.8x1.16384x128_f16, with _causal behind
 it for a causal mask: 4x16x4096x128_f16_causal, or with a change of the scores,
 which is written as plain operations and has FlexAttention as a peer: _alibi
 (and causal), _distance (ALiBi without a mask), _window (512 keys, causal),
-_softcap, _softcapcausal, _bias (a number for each score, in memory), or with
+_softcap, _softcapcausal, _bias (a number for each score, in memory), with keys
+that data hide: _lengths (each sequence of the batch has a length of its own, drawn
+between one and that of the keys) and _packed (sequences of 1,024 tokens on average,
+one behind the other, whose first and last key each row is told), or with
 operands that are computed (attention_operands.py): _rope (rotary embedding of
 queries and keys, and _ropecausal), _ropequery (of queries alone), _f8 and _i8
 (keys and values in 8 bits, with a scale for each head or row). Packages are
@@ -55,6 +58,11 @@ DECODING = [f"{case}_{kind}" for case in (
     "4x32.32x1.16384x128") for kind in ("f16",)]
 
 CHANGES = ("alibi", "distance", "window", "softcap", "softcapcausal", "bias")
+HIDDEN = ("lengths", "packed")
+HIDING = [f"{case}_bf16_lengths" for case in (
+    "16x16x2048x128", "8x32.8x512.4096x128", "64x32.8x1.16384x128",
+    "16x64.8x1.32768x128")] + [f"{case}_bf16_packed" for case in (
+    "1x16x16384x128", "1x32.8x8192x128", "1x16x16384x64", "1x16x32768x64")]
 CHANGED = [f"{shape}_{change}"
            for shape in ("4x16x4096x128_bf16", "4x16x4096x64_bf16",
                          "2x16x8192x128_f16", "16x16x1024x64_f16")
@@ -108,7 +116,7 @@ class Case:
         match = re.fullmatch(
             r"(\d+)x(\d+)(?:\.(\d+))?x(\d+)(?:\.(\d+))?x(\d+)_(f16|bf16)"
             r"(?:_(\w+))?", name)
-        if not match or match[8] not in (None, "causal", *CHANGES):
+        if not match or match[8] not in (None, "causal", *CHANGES, *HIDDEN):
             raise SystemExit(f"{name}: not a case, such as {CASES[0]}")
         batch, heads, key_heads, length, key_length, width = (
             int(size) if size else None for size in match.groups()[:6])
@@ -116,6 +124,7 @@ class Case:
         self.shape = [batch, heads, length, width]
         self.keys = [batch, key_heads or heads, key_length or length, width]
         self.change = match[8] if match[8] in CHANGES else None
+        self.hidden = match[8] if match[8] in HIDDEN else None
         self.causal = match[8] in ("causal", "alibi", "window",
                                    "softcapcausal")
         self.has_slopes = self.change in ("alibi", "distance")
@@ -126,12 +135,63 @@ class Case:
             return self.plain_program()
         query, key = (f"tensor<{'x'.join(map(str, shape))}x{self.type}>"
                       for shape in (self.shape, self.keys))
+        if self.hidden:
+            return self.hiding_program(query, key)
         mask = " causal(top_left)" if self.causal else ""
         return (f"func.func @main(%q: {query}, %k: {key}, %v: {key})"
                 f" -> {query} {{\n"
                 f"  %o = fusion.attention %q, %k, %v{mask} :"
                 f" ({query}, {key}, {key}) -> {query}\n"
                 f"  return %o : {query}\n}}\n")
+
+    def hiding_program(self, query, key):
+        """Data say which keys count."""
+        size, place = ((self.shape[0], "%b") if self.hidden == "lengths" else
+                       (self.shape[2], "%i"))
+        data = f"tensor<{size}xi32>"
+        body = (f"    %end = tensor.extract %ends[{place}] : {data}\n"
+                "    %key = arith.index_cast %j : index to i32\n"
+                "    %before = arith.cmpi slt, %key, %end : i32\n")
+        counts, more = "%before", ""
+        if self.hidden == "packed":
+            more = f", %begins: {data}"
+            body += (f"    %begin = tensor.extract %begins[{place}] : {data}\n"
+                     "    %after = arith.cmpi sge, %key, %begin : i32\n"
+                     "    %both = arith.andi %before, %after : i1\n")
+            counts = "%both"
+        return (f"func.func @main(%q: {query}, %k: {key}, %v: {key}, %ends: "
+                f"{data}{more}) -> {query} {{\n"
+                "  %lowest = arith.constant 0xFF800000 : f32\n"
+                f"  %o = fusion.attention %q, %k, %v : ({query}, {key}, {key})"
+                f" -> {query} {{\n"
+                "  ^bb0(%x: f32, %b: index, %h: index, %i: index, %j: index):\n"
+                f"{body}    %y = arith.select {counts}, %x, %lowest : f32\n"
+                "    fusion.yield %y : f32\n  }\n"
+                f"  return %o : {query}\n}}\n")
+
+    def draw_hidden(self):
+        """The ends, and for sequences side by side the begins, in i32; counts
+        the pairs of queries and keys that are left of all batches."""
+        import torch
+        keys = self.keys[2]
+        if self.hidden == "lengths":
+            ends = torch.randint(1, keys + 1, (self.shape[0],), device="cuda")
+            self.pairs = self.shape[2] * ends.sum().item()
+            return [ends.int()]
+        cuts = torch.randperm(keys - 1, device="cuda")[:keys // 1024 - 1] + 1
+        cuts = torch.cat([cuts.new_tensor([0]), cuts.sort().values,
+                          cuts.new_tensor([keys])])
+        number = torch.searchsorted(
+            cuts, torch.arange(self.shape[2], device="cuda"), right=True)
+        ends, begins = cuts[number], cuts[number - 1]
+        self.pairs = self.shape[0] * (ends - begins).sum().item()
+        return [ends.int(), begins.int()]
+
+    def is_seen(self, data, b, i, j):
+        """Of indices of the batch, of queries and keys: tensors that broadcast."""
+        if self.hidden == "lengths":
+            return j < data[0][b]
+        return (j < data[0][i]) & (j >= data[1][i])
 
     def plain_program(self):
         """The change between two products and a softmax, in linalg."""
@@ -240,6 +300,10 @@ class Case:
         length = self.shape[2]
         if self.has_bias:
             return scores + more
+        if self.hidden:
+            i, j = (torch.arange(size, device="cuda") for size in scores.shape)
+            seen = self.is_seen(more, 0, i[:, None], j[None, :])
+            return scores.masked_fill(~seen, float("-inf"))
         places = torch.arange(length, device="cuda")
         steps = places[:, None] - places[None, :]
         if self.has_slopes:
@@ -270,14 +334,18 @@ class Case:
             return value
 
         def visible(b, h, i, j):
+            if self.hidden:
+                return self.is_seen(inputs[3:], b, i, j)
             if self.change == "window":
                 return (i >= j) & (i - j < WINDOW)
             return i >= j
 
         torch._dynamo.reset()
         length = self.shape[2]
-        mask = (create_block_mask(visible, None, None, length, length)
-                if self.causal else None)
+        mask = None
+        if self.causal or self.hidden:
+            batch = self.shape[0] if self.hidden == "lengths" else None
+            mask = create_block_mask(visible, batch, None, length, self.keys[2])
         compiled = torch.compile(flex_attention, dynamic=False)
         return lambda: compiled(*inputs[:3],
                                 score_mod=score if self.change else None,
@@ -294,6 +362,8 @@ class Case:
             inputs.append(self.slopes())
         elif self.has_bias:
             inputs.append(self.bias())
+        elif self.hidden:
+            inputs += self.draw_hidden()
         return inputs
 
     def torch_type(self):
@@ -307,6 +377,8 @@ class Case:
             more = inputs[3][0].double()
         elif self.has_bias:
             more = inputs[3][0, 0].double()
+        elif self.hidden:
+            more = inputs[3:]
         return reference(self, *(x[0, 0].double() for x in inputs[:3]), more)
 
     def attend(self, backend, inputs, mask=()):
@@ -320,16 +392,24 @@ class Case:
 
     def peers(self, inputs):
         """{label: a call} of what others make of `inputs`."""
+        import torch
         from torch.nn.attention import SDPBackend
         if self.change and not self.has_bias:
             return {"FlexAttention": self.flex(inputs)}
         mask = inputs[3:] if self.has_bias else ()
+        if self.hidden:
+            b, i, j = (torch.arange(size, device="cuda") for size in (
+                self.shape[0], self.shape[2], self.keys[2]))
+            mask = [self.is_seen(inputs[3:], b[:, None, None, None],
+                                 i[:, None], j)]
+            if self.hidden == "packed":
+                mask[0] = mask[0].expand(1, 1, -1, -1)
         calls = {"cuDNN": lambda: self.attend(SDPBackend.CUDNN_ATTENTION,
                                               inputs, mask)}
-        if not self.has_bias:
+        if not self.has_bias and not self.hidden:
             calls["FlashAttention"] = lambda: self.attend(
                 SDPBackend.FLASH_ATTENTION, inputs)
-        if self.has_bias or self.keys != self.shape:
+        if self.has_bias or self.hidden or self.keys != self.shape:
             calls["FlexAttention"] = self.flex(inputs)
         return calls
 
@@ -337,6 +417,8 @@ class Case:
         batch, heads, length, width = self.shape
         keys = self.keys[2]
         pairs = length * (length + 1) / 2 if self.causal else length * keys
+        if self.hidden:
+            return 4.0 * heads * width * self.pairs
         if self.change == "window" and length > WINDOW:
             pairs -= (length - WINDOW) * (length - WINDOW + 1) / 2
         return 4.0 * batch * heads * width * pairs
@@ -407,4 +489,4 @@ def make_case(name):
 if __name__ == "__main__":
     from attention_operands import CASES as COMPUTED
     sys.exit(run_named(__doc__, make_case,
-                       CASES + CHANGED + DECODING + COMPUTED, run))
+                       CASES + CHANGED + HIDING + DECODING + COMPUTED, run))

@@ -18,6 +18,7 @@
 #define FUSION_ANALYSIS_CASCADEBODY_H
 
 #include "fusion/Analysis/KernelBody.h"
+#include "fusion/Analysis/WalkLimits.h"
 
 namespace mlir::fusion {
 
@@ -67,11 +68,11 @@ struct CascadeBody {
   /// Dimensions that blocks own one element or a tile of: those that all
   /// members keep, and those that only the contractions among them keep.
   DimMask rows = 0, columns = 0;
-  /// Linear expressions over the dimensions and over the values of scalars
-  /// (WalkLimits.h). Where one is negative, all members have nothing to take
-  /// in.
+  /// Linear expressions over the dimensions and over symbols, of which those
+  /// that are elements have coordinates of the dimensions (WalkLimits.h). Where
+  /// one is negative, all members have nothing to take in.
   SmallVector<AffineExpr, 2> limits;
-  SmallVector<Value, 2> limitSymbols;
+  SmallVector<LimitSymbol, 2> limitSymbols;
 
   /// The reduced dimensions but the one that is walked in tiles.
   DimMask getRepeated() const { return reduced & ~(DimMask(1) << walked); }

@@ -20,12 +20,36 @@
 
 namespace mlir::fusion {
 
-/// Linear expressions over the loops of reduction `op` and over `symbols`,
-/// scalars that are the same for all elements, to which it adds. Wherever one
-/// of them is negative, the element is the identity of the combination, or NaN
-/// because of infinite or NaN operands.
-SmallVector<AffineExpr, 2> findElementLimits(linalg::LinalgOp op,
-                                             SmallVectorImpl<Value> &symbols);
+/// An integer that a limit depends on beside positions: a scalar, the same for
+/// all elements, or the element of a tensor at coordinates that loops or
+/// dimensions give, such as the length of a sequence.
+struct LimitSymbol {
+  Value value;
+  /// Of a tensor.
+  SmallVector<AffineExpr> coords;
+
+  bool operator==(const LimitSymbol &other) const {
+    return value == other.value && coords == other.coords;
+  }
+  bool isElement() const { return isa<ShapedType>(value.getType()); }
+};
+
+/// Linear expressions over the loops of reduction `op` and over `symbols`, to
+/// which it adds. Wherever one of them is negative, the element is the identity
+/// of the combination, or NaN because of infinite or NaN operands. Elements of
+/// tensors are symbols where `isInput` says that the tensor is in memory before
+/// the kernel begins.
+SmallVector<AffineExpr, 2>
+findElementLimits(linalg::LinalgOp op, SmallVectorImpl<LimitSymbol> &symbols,
+                  function_ref<bool(Value)> isInput);
+
+/// The same where the loops of `op` are `loops`: expressions of these, and of
+/// what `getSymbol` gives for a symbol with coordinates of these. Limits by
+/// symbols that it gives nothing for are left out.
+SmallVector<AffineExpr, 2>
+findLimitsAt(linalg::LinalgOp op, ArrayRef<AffineExpr> loops,
+             function_ref<bool(Value)> isInput,
+             function_ref<AffineExpr(const LimitSymbol &)> getSymbol);
 
 /// Keeps those of `limits` that are among `others`, too.
 void intersectLimits(SmallVectorImpl<AffineExpr> &limits,

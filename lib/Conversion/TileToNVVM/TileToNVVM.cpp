@@ -49,6 +49,7 @@ void mlir::fusion::populateTileToNVVMLowerings(
   populatePanelLowerings(lowerings);
   populatePanelScanLowerings(lowerings);
   populateRowGroupLowerings(lowerings);
+  populateBoundLowerings(lowerings);
   populateTensorMapLowerings(lowerings);
   populateRingLowerings(lowerings);
   populateAsyncStoreLowerings(lowerings);

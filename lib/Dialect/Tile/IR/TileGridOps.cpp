@@ -55,6 +55,24 @@ LogicalResult FindGroupOp::verify() {
   return success();
 }
 
+LogicalResult FindBoundOp::verify() {
+  ViewType view = getView().getType();
+  Type element = view.getElementType();
+  if (view.getRank() == 0 || (!element.isInteger(32) && !element.isInteger(64)))
+    return emitOpError("takes a view of i32 or i64 with dimensions, got ")
+           << view;
+  auto rank = static_cast<size_t>(view.getRank());
+  if (getBegins().size() != rank || getSizes().size() != rank)
+    return emitOpError("takes a begin and a size for each of ")
+           << rank << " dimensions";
+  int64_t all = 1;
+  for (int64_t size : getSizes())
+    if (size < 1 || llvm::MulOverflow(all, size, all) ||
+        all > std::numeric_limits<int32_t>::max() / 2)
+      return emitOpError("takes a part of 1 to 2^30 elements");
+  return success();
+}
+
 /// Checks an exchange between the `together` blocks of a program, and sets
 /// `blocks` to their number.
 template <typename Op>

@@ -143,6 +143,39 @@ def Tile_FindGroupOp : Tile_Op<"find_group", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_FindBoundOp : Tile_Op<"find_bound", [Pure,
+    TypesMatchWith<"the result is an element of the view", "view", "result",
+                   "cast<ViewType>($_self).getElementType()">]> {
+  let summary = "The most, or the least, of a part of a view";
+  let description = [{
+    The largest, or with `least` the smallest, of the integers (signed, 32 or 64
+    bits) of `view` at coordinates from `begins` (not negative) on, `sizes` of
+    them along each dimension. Of coordinates behind the last along a dimension
+    the last is taken instead, so that the result is always of an element. A
+    scalar: each warp finds it, and a producer.
+
+    The view does not change while the program runs.
+
+    Example:
+    ```mlir
+    fusion_tile.program @find(%ends: !llvm.ptr<1>, %batch: index, %row: index) attributes {num_warps = 4} {
+      // Where the last of 128 rows ends.
+      %view = fusion_tile.view %ends[] : !llvm.ptr<1> to !fusion_tile.view<8x4096xi32>
+      %end = fusion_tile.find_bound %view[%batch, %row] sizes [1, 128] : !fusion_tile.view<8x4096xi32>
+      fusion_tile.return
+    }
+    ```
+  }];
+  let arguments = (ins Tile_ViewType:$view, Variadic<Index>:$begins,
+                       DenseI64ArrayAttr:$sizes, UnitAttr:$least);
+  let results = (outs AnySignlessInteger:$result);
+  let assemblyFormat = [{
+    (`least` $least^)? $view `[` $begins `]` `sizes` $sizes attr-dict
+    `:` type($view)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_GridReduceOp : Tile_Op<"grid_reduce", [
     MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["slots", "signals"]>]> {
   let summary = "Adds the tiles of neighbouring blocks, a part in each";
