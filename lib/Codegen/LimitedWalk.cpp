@@ -175,8 +175,7 @@ std::pair<Value, int64_t> WalkLimiter::findRange(AffineExpr coord,
     return whole.tile < size ? std::pair(offset, whole.tile) : all;
   }
   auto parts = dyn_cast<AffineBinaryOpExpr>(coord);
-  auto divisor =
-      parts ? dyn_cast<AffineConstantExpr>(parts.getRHS()) : nullptr;
+  auto divisor = parts ? dyn_cast<AffineConstantExpr>(parts.getRHS()) : nullptr;
   if (!divisor || divisor.getValue() < 1 ||
       parts.getKind() != AffineExprKind::FloorDiv)
     return all;
@@ -219,8 +218,9 @@ FailureOr<Value> WalkLimiter::findBound(const LimitSymbol &element,
   // Anything, where that is not known.
   if (elements > kMaxElements)
     return number(least ? -kFar : kFar);
-  return tile::FindBoundOp::create(builder, loc, view.getType().getElementType(),
-                                   view, begins, sizes, least)
+  return tile::FindBoundOp::create(builder, loc,
+                                   view.getType().getElementType(), view,
+                                   begins, sizes, least)
       .getResult();
 }
 

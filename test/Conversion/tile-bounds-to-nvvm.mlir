@@ -51,9 +51,9 @@ fusion_tile.program @least(%p: !llvm.ptr<1>, %r: !llvm.ptr<1>) attributes {num_w
 
 // CHECK-LABEL: llvm.func @producer
 // CHECK: nvvm.elect.sync
-// CHECK-COUNT-4: llvm.load %{{.*}} {alignment = 4 : i64}
+// CHECK-COUNT-2: llvm.load %{{.*}} {alignment = 4 : i64}
 // CHECK: scf.for
-// CHECK-COUNT-4: llvm.load %{{.*}} {alignment = 4 : i64}
+// CHECK-COUNT-2: llvm.load %{{.*}} {alignment = 4 : i64}
 // CHECK-NOT: nvvm.shfl.sync{{ *}}bfly
 // CHECK: nvvm.setmaxregister {{.*}}increase
 // CHECK: nvvm.shfl.sync{{ *}}bfly

@@ -206,3 +206,108 @@ func.func @either(%q: tensor<8x512x64xf16>, %k: tensor<8x512x64xf16>, %v: tensor
   }
   return %o : tensor<8x512x64xf16>
 }
+
+// -----
+
+// A length of each sequence, of which the run knows what it leaves.
+// REMARK: [Passed] limited-walk {{.*}}Function=lengths{{.*}}positions that the run knows
+// CHECK-LABEL: func.func @lengths
+// CHECK: sequential, tile = {{[0-9]+}}, limited>
+func.func @lengths(%q: tensor<8x512x64xf16>, %k: tensor<8x512x64xf16>, %v: tensor<8x512x64xf16>, %n: tensor<8xi32>) -> tensor<8x512x64xf16> {
+  %o = fusion.attention %q, %k, %v : (tensor<8x512x64xf16>, tensor<8x512x64xf16>, tensor<8x512x64xf16>) -> tensor<8x512x64xf16> {
+  ^bb0(%x: f32, %b: index, %i: index, %j: index):
+    %none = arith.constant 0xFF800000 : f32
+    %end = tensor.extract %n[%b] : tensor<8xi32>
+    %place = arith.index_cast %j : index to i32
+    %counts = arith.cmpi slt, %place, %end : i32
+    %z = arith.select %counts, %x, %none : f32
+    fusion.yield %z : f32
+  }
+  return %o : tensor<8x512x64xf16>
+}
+
+// -----
+
+// The first and the last key of each row.
+// REMARK: [Passed] limited-walk {{.*}}Function=packed{{.*}}positions that the run knows
+// CHECK-LABEL: func.func @packed
+// CHECK: sequential, tile = {{[0-9]+}}, limited>
+func.func @packed(%q: tensor<8x512x64xf16>, %k: tensor<8x512x64xf16>, %v: tensor<8x512x64xf16>, %first: tensor<512xi64>, %last: tensor<512xi64>) -> tensor<8x512x64xf16> {
+  %o = fusion.attention %q, %k, %v : (tensor<8x512x64xf16>, tensor<8x512x64xf16>, tensor<8x512x64xf16>) -> tensor<8x512x64xf16> {
+  ^bb0(%x: f32, %b: index, %i: index, %j: index):
+    %none = arith.constant 0xFF800000 : f32
+    %begin = tensor.extract %first[%i] : tensor<512xi64>
+    %end = tensor.extract %last[%i] : tensor<512xi64>
+    %place = arith.index_cast %j : index to i64
+    %after = arith.cmpi sge, %place, %begin : i64
+    %before = arith.cmpi sle, %place, %end : i64
+    %counts = arith.andi %after, %before : i1
+    %z = arith.select %counts, %x, %none : f32
+    fusion.yield %z : f32
+  }
+  return %o : tensor<8x512x64xf16>
+}
+
+// -----
+
+// Data that differ along the walk.
+// REMARK-NOT: Function=
+// CHECK-LABEL: func.func @keys
+// CHECK: fusion.kernel
+// CHECK-NOT: limited
+func.func @keys(%q: tensor<8x512x64xf16>, %k: tensor<8x512x64xf16>, %v: tensor<8x512x64xf16>, %n: tensor<512xi32>) -> tensor<8x512x64xf16> {
+  %o = fusion.attention %q, %k, %v : (tensor<8x512x64xf16>, tensor<8x512x64xf16>, tensor<8x512x64xf16>) -> tensor<8x512x64xf16> {
+  ^bb0(%x: f32, %b: index, %i: index, %j: index):
+    %none = arith.constant 0xFF800000 : f32
+    %end = tensor.extract %n[%j] : tensor<512xi32>
+    %place = arith.index_cast %i : index to i32
+    %counts = arith.cmpi slt, %place, %end : i32
+    %z = arith.select %counts, %x, %none : f32
+    fusion.yield %z : f32
+  }
+  return %o : tensor<8x512x64xf16>
+}
+
+// -----
+
+// Data that data point at.
+// REMARK-NOT: Function=
+// CHECK-LABEL: func.func @pointed
+// CHECK: fusion.kernel
+// CHECK-NOT: limited
+func.func @pointed(%q: tensor<8x512x64xf16>, %k: tensor<8x512x64xf16>, %v: tensor<8x512x64xf16>, %n: tensor<8xi32>, %p: tensor<8xi32>) -> tensor<8x512x64xf16> {
+  %o = fusion.attention %q, %k, %v : (tensor<8x512x64xf16>, tensor<8x512x64xf16>, tensor<8x512x64xf16>) -> tensor<8x512x64xf16> {
+  ^bb0(%x: f32, %b: index, %i: index, %j: index):
+    %none = arith.constant 0xFF800000 : f32
+    %at = tensor.extract %p[%b] : tensor<8xi32>
+    %to = arith.index_cast %at : i32 to index
+    %end = tensor.extract %n[%to] : tensor<8xi32>
+    %place = arith.index_cast %j : index to i32
+    %counts = arith.cmpi slt, %place, %end : i32
+    %z = arith.select %counts, %x, %none : f32
+    fusion.yield %z : f32
+  }
+  return %o : tensor<8x512x64xf16>
+}
+
+// -----
+
+// A sum that 32 bits might not hold.
+// REMARK-NOT: Function=
+// CHECK-LABEL: func.func @overflow
+// CHECK: fusion.kernel
+// CHECK-NOT: limited
+func.func @overflow(%q: tensor<8x512x64xf16>, %k: tensor<8x512x64xf16>, %v: tensor<8x512x64xf16>, %n: tensor<8xi32>) -> tensor<8x512x64xf16> {
+  %o = fusion.attention %q, %k, %v : (tensor<8x512x64xf16>, tensor<8x512x64xf16>, tensor<8x512x64xf16>) -> tensor<8x512x64xf16> {
+  ^bb0(%x: f32, %b: index, %i: index, %j: index):
+    %none = arith.constant 0xFF800000 : f32
+    %end = tensor.extract %n[%b] : tensor<8xi32>
+    %one = arith.constant 1 : i32
+    %past = arith.addi %end, %one : i32
+    %place = arith.index_cast %j : index to i32
+    %counts = arith.cmpi slt, %place, %past : i32
+    %z = arith.select %counts, %x, %none : f32
+    fusion.yield %z : f32
+  }
+  return %o : tensor<8x512x64xf16>
+}

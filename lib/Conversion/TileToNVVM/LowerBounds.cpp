@@ -22,9 +22,9 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Elements that a thread reads together, so that their latency is there once:
-/// few, since producers have few registers.
-static constexpr int64_t kAtOnce = 4;
+/// Elements that a thread reads together, so that their latency is there once.
+/// Producers have few registers.
+static constexpr int64_t kAtOnce = 8, kAtOnceAlone = 2;
 
 namespace {
 /// Builds one search.
@@ -33,8 +33,8 @@ public:
   BoundSearch(ProgramLowering &lowering, tile::FindBoundOp op);
 
   /// Each of `threads` threads looks at every so manieth element, the first at
-  /// `first`; the result is what this one found.
-  Value find(Value first, int64_t threads);
+  /// `first`, at `atOnce` of them together; the result is what this one found.
+  Value find(Value first, int64_t threads, int64_t atOnce);
   /// What all lanes of a warp found.
   Value exchange(Value found);
 
@@ -79,8 +79,7 @@ Value BoundSearch::load(Value number) {
       bool isOutermost = llvm::all_of(op.getSizes().take_front(dim),
                                       [](int64_t outer) { return outer == 1; });
       Value within =
-          isOutermost ? number
-                      : arith::RemUIOp::create(builder, number, count);
+          isOutermost ? number : arith::RemUIOp::create(builder, number, count);
       if (!isOutermost)
         number = arith::DivUIOp::create(builder, number, count);
       coord = arith::AddIOp::create(builder, coord, within);
@@ -88,8 +87,8 @@ Value BoundSearch::load(Value number) {
     Value last =
         arith::SubIOp::create(builder, sizes[dim], builder.constantIndex(1));
     coord = arith::MinSIOp::create(builder, coord, last);
-    place = arith::AddIOp::create(builder, place,
-                                  arith::MulIOp::create(builder, coord, stride));
+    place = arith::AddIOp::create(
+        builder, place, arith::MulIOp::create(builder, coord, stride));
     stride = arith::MulIOp::create(builder, stride, sizes[dim]);
   }
   Type type = op.getType();
@@ -99,7 +98,7 @@ Value BoundSearch::load(Value number) {
                               type.getIntOrFloatBitWidth() / 8);
 }
 
-Value BoundSearch::find(Value first, int64_t threads) {
+Value BoundSearch::find(Value first, int64_t threads, int64_t atOnce) {
   // Numbers beyond the part's last are of its last.
   auto visit = [&](Value start, int64_t count) {
     SmallVector<Value> values;
@@ -119,13 +118,12 @@ Value BoundSearch::find(Value first, int64_t threads) {
     return found;
   };
   int64_t each = llvm::divideCeil(elements, threads);
-  if (each <= kAtOnce)
+  if (each <= atOnce)
     return visit(first, each);
-  Value found = visit(first, kAtOnce);
-  auto loop = scf::ForOp::create(builder, builder.constantIndex(kAtOnce),
-                                 builder.constantIndex(each),
-                                 builder.constantIndex(kAtOnce),
-                                 ValueRange{found});
+  Value found = visit(first, atOnce);
+  auto loop = scf::ForOp::create(
+      builder, builder.constantIndex(atOnce), builder.constantIndex(each),
+      builder.constantIndex(atOnce), ValueRange{found});
   OpBuilder::InsertionGuard guard(builder);
   if (!loop.getBody()->empty())
     loop.getBody()->getTerminator()->erase();
@@ -134,16 +132,15 @@ Value BoundSearch::find(Value first, int64_t threads) {
       builder, first,
       arith::MulIOp::create(builder, loop.getInductionVar(),
                             builder.constantIndex(threads)));
-  scf::YieldOp::create(
-      builder, combine(loop.getRegionIterArg(0), visit(start, kAtOnce)));
+  scf::YieldOp::create(builder,
+                       combine(loop.getRegionIterArg(0), visit(start, atOnce)));
   return loop.getResult(0);
 }
 
 Value BoundSearch::exchange(Value found) {
   for (int32_t distance = 1; distance < kWarpThreads; distance *= 2)
-    found = combine(found,
-                    builder.shuffle(found, builder.constant32(distance),
-                                    NVVM::ShflKind::bfly));
+    found = combine(found, builder.shuffle(found, builder.constant32(distance),
+                                           NVVM::ShflKind::bfly));
   return found;
 }
 
@@ -154,13 +151,13 @@ struct FindBoundLowering : public TileOpLowering<tile::FindBoundOp> {
     ThreadBuilder &builder = lowering.getBuilder();
     BoundSearch search(lowering, op);
     if (lowering.getRole().isProducer()) {
-      lowering.set(op.getResult(),
-                   {search.find(builder.constantIndex(0), /*threads=*/1)});
+      lowering.set(op.getResult(), {search.find(builder.constantIndex(0),
+                                                /*threads=*/1, kAtOnceAlone)});
       return success();
     }
     Value lane = builder.toIndex(lowering.getThreads().getLane());
     lowering.set(op.getResult(),
-                 {search.exchange(search.find(lane, kWarpThreads))});
+                 {search.exchange(search.find(lane, kWarpThreads, kAtOnce))});
     return success();
   }
 };

@@ -202,3 +202,44 @@ fusion_tile.program @narrow(%q: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_
   fusion_tile.store %r, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
   fusion_tile.return
 }
+
+// Ends of rows that data give are looked at once, before the loop; those of 64 bits
+// are no further away than indices of the program are.
+// CHECK-LABEL: fusion_tile.program @ends
+// CHECK: %[[ENDS:.*]] = fusion_tile.load
+// CHECK-NEXT: %[[LEAST:.*]] = fusion_tile.find_bound least %{{.*}}[%{{.*}}] sizes [64] : <1000xi64>
+// CHECK-NEXT: %[[BELOW:.*]] = arith.minsi %[[LEAST]], %c2147483647_i64
+// CHECK-NEXT: %[[WITHIN:.*]] = arith.maxsi %[[BELOW]], %c-2147483648_i64
+// CHECK-NEXT: %[[END:.*]] = arith.index_cast %[[WITHIN]]
+// CHECK: scf.for %[[J:[^ ]+]] =
+// CHECK: %[[LAST:.*]] = arith.addi %[[J]], %{{.*}} : index
+// CHECK: %[[WHOLE:.*]] = arith.cmpi slt, %[[LAST]], %[[END]] : index
+// CHECK: scf.if %[[WHOLE]] -> (tensor<64x64xf32>)
+fusion_tile.program @ends(%e: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {num_warps = 4 : i64, index_bits = 32 : i64, grid = affine_map<() -> (4)>, size_arguments = array<i64>, pipeline = #fusion_tile.pipeline<wgmma, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %zero = arith.constant 0.0 : f32
+  %lowest = arith.constant 0xFF800000 : f32
+  %row = gpu.block_id x
+  %0 = fusion_tile.view %e[] : !llvm.ptr<1> to <1000xi64>
+  %1 = fusion_tile.view %y[] {shape = affine_map<() -> (64, 64)>} : !llvm.ptr<1> to <64x64xf32>
+  %init = fusion_tile.splat %zero : f32 -> tensor<64x64xf32>
+  %none = fusion_tile.splat %lowest : f32 -> tensor<64x64xf32>
+  %a = fusion_tile.alloc : <64x64xf16, #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>
+  %ends = fusion_tile.load %0[affine_map<(d0)[s0] -> (d0 + s0)>] (%row) checked [true] : <1000xi64> -> tensor<64xi64>
+  %r = scf.for %j = %c0 to %c256 step %c64 iter_args(%o = %init) -> (tensor<64x64xf32>) {
+    %p = fusion_tile.mma_async %a, %a, %init : !fusion_tile.buffer<64x64xf16, #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">>, !fusion_tile.buffer<64x64xf16, #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">> -> tensor<64x64xf32>
+    %s = fusion_tile.mma_wait %p : tensor<64x64xf32> -> tensor<64x64xf32>
+    %columns = fusion_tile.index affine_map<(d0)[s0] -> (d0 + s0)> (%j) : tensor<64xindex>
+    %places = arith.index_cast %columns : tensor<64xindex> to tensor<64xi64>
+    %c = fusion_tile.broadcast %places dims [1] : tensor<64xi64> -> tensor<64x64xi64>
+    %b = fusion_tile.broadcast %ends dims [0] : tensor<64xi64> -> tensor<64x64xi64>
+    %isSeen = arith.cmpi slt, %c, %b : tensor<64x64xi64>
+    %z = arith.select %isSeen, %s, %none : tensor<64x64xi1>, tensor<64x64xf32>
+    %n = arith.addf %o, %z : tensor<64x64xf32>
+    scf.yield %n : tensor<64x64xf32>
+  }
+  fusion_tile.store %r, %1[affine_map<(d0, d1) -> (d0, d1)>] () checked [false, false] : tensor<64x64xf32>, <64x64xf32>
+  fusion_tile.return
+}

@@ -15,6 +15,10 @@
 //   m = j + (0..127) > i + (0..63)         if j + 127 <= i: s
 //   p = select m, -inf, s                  else: the mask, and the choice
 //
+// Positions that data give, the end of each row's sequence, are looked at once
+// where the loop does not change them. Elements outside of the data are of rows
+// that are nowhere, and are not looked at.
+//
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Dialect/Tile/IR/TileDialect.h"
@@ -45,9 +49,11 @@ static constexpr unsigned kMaxDepth = 8;
 
 namespace {
 /// The least and the greatest of the integers of a tile, as indices; null where
-/// that is not known.
+/// that is not known. Those of `ofData` may be closer to zero than the
+/// integers, but further away than any position.
 struct Bounds {
   Value least, most;
+  bool ofData = false;
 };
 
 /// Scalars that are true only where a tile of bits is all true, or all false;
@@ -59,13 +65,18 @@ struct Decided {
 /// Finds what masks are decided by, before a choice.
 class MaskAnalysis {
 public:
-  MaskAnalysis(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+  /// Of what `choice` chooses by, before it.
+  MaskAnalysis(OpBuilder &builder, Operation *choice)
+      : builder(builder), choice(choice), loc(choice->getLoc()) {}
 
   Decided decide(Value mask, unsigned depth = 0);
 
 private:
   Bounds getBounds(Value positions, unsigned depth);
   Bounds getBounds(IndexOp index);
+  Bounds getBounds(LoadOp load);
+  /// An integer as an index.
+  Value toIndex(Value value);
   Decided decideComparison(arith::CmpIOp compare, unsigned depth);
   Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
     return arith::CmpIOp::create(builder, loc, predicate, a, b);
@@ -81,6 +92,7 @@ private:
   }
 
   OpBuilder &builder;
+  Operation *choice;
   Location loc;
 };
 } // namespace
@@ -108,6 +120,62 @@ Bounds MaskAnalysis::getBounds(IndexOp index) {
   return {evaluate(false), evaluate(true)};
 }
 
+/// The bits of indices of the program around `op`.
+static int64_t getIndexBits(Operation *op) {
+  return op->getParentOfType<ProgramOp>().getIndexBits();
+}
+
+Value MaskAnalysis::toIndex(Value value) {
+  int64_t bits = getIndexBits(choice);
+  if (cast<IntegerType>(value.getType()).getWidth() > bits) {
+    auto clamp = [&](int64_t number) {
+      return arith::ConstantIntOp::create(builder, loc, value.getType(),
+                                          number);
+    };
+    value =
+        arith::MinSIOp::create(builder, loc, value, clamp(llvm::maxIntN(bits)));
+    value =
+        arith::MaxSIOp::create(builder, loc, value, clamp(llvm::minIntN(bits)));
+  }
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    value);
+}
+
+Bounds MaskAnalysis::getBounds(LoadOp load) {
+  Type type = load.getView().getType().getElementType();
+  AffineMap map = load.getMap();
+  if (load->getBlock() == choice->getBlock() || !load.getIndices().empty() ||
+      (!type.isInteger(32) && !type.isInteger(64)))
+    return {};
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(load);
+  ArrayRef<int64_t> shape = getTileShape(load.getResult().getType());
+  SmallVector<AffineExpr> first(map.getNumDims(),
+                                builder.getAffineConstantExpr(0));
+  SmallVector<Value> begins;
+  SmallVector<int64_t> sizes;
+  for (AffineExpr coord : map.getResults()) {
+    std::optional<fusion::LinearExpr> linear =
+        fusion::getLinear(coord, map.getNumDims(), map.getNumSymbols());
+    if (!linear)
+      return {};
+    int64_t size = 1;
+    for (auto [factor, extent] : llvm::zip_equal(linear->factors, shape)) {
+      if (factor < 0)
+        return {};
+      size += factor * (extent - 1);
+    }
+    begins.push_back(affine::expandAffineExpr(
+        builder, loc, coord.replaceDims(first), {}, load.getSymbols()));
+    sizes.push_back(size);
+  }
+  auto find = [&](bool least) {
+    return toIndex(FindBoundOp::create(builder, loc, type, load.getView(),
+                                       begins, sizes, least));
+  };
+  return {find(/*least=*/true), find(/*least=*/false), /*ofData=*/true};
+}
+
 /// True for positions as they are, that is for no negative numbers.
 static bool isPosition(Value tile) {
   Operation *op = tile.getDefiningOp();
@@ -120,8 +188,7 @@ static bool isPosition(Value tile) {
 /// are.
 static bool holdsIndices(Type type, Operation *op) {
   auto integer = dyn_cast<IntegerType>(type);
-  int64_t bits = op->getParentOfType<ProgramOp>().getIndexBits();
-  return !integer || integer.getWidth() >= bits;
+  return !integer || integer.getWidth() >= getIndexBits(op);
 }
 
 Bounds MaskAnalysis::getBounds(Value positions, unsigned depth) {
@@ -131,6 +198,8 @@ Bounds MaskAnalysis::getBounds(Value positions, unsigned depth) {
   Type type = getTileElementType(positions.getType());
   if (auto index = dyn_cast<IndexOp>(op))
     return getBounds(index);
+  if (auto load = dyn_cast<LoadOp>(op))
+    return getBounds(load);
   if (auto spread = dyn_cast<BroadcastOp>(op))
     return getBounds(spread.getValue(), depth + 1);
   if (auto cast = dyn_cast<arith::IndexCastOp>(op))
@@ -138,10 +207,10 @@ Bounds MaskAnalysis::getBounds(Value positions, unsigned depth) {
                                   : Bounds();
   if (auto splat = dyn_cast<SplatOp>(op)) {
     Value value = splat.getValue();
-    if (isa<IntegerType>(type))
-      value = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                         value);
-    return {value, value};
+    bool isInteger = isa<IntegerType>(type);
+    if (isInteger)
+      value = toIndex(value);
+    return {value, value, isInteger};
   }
   // Positions and their distances are within the range of indices.
   auto difference = dyn_cast<arith::SubIOp>(op);
@@ -160,7 +229,7 @@ Decided MaskAnalysis::decideComparison(arith::CmpIOp op, unsigned depth) {
   arith::CmpIPredicate predicate = op.getPredicate();
   Bounds a = getBounds(op.getLhs(), depth + 1);
   Bounds b = a.least ? getBounds(op.getRhs(), depth + 1) : Bounds();
-  if (!b.least)
+  if (!b.least || (a.ofData && b.ofData))
     return {};
   switch (predicate) {
   case arith::CmpIPredicate::slt:
@@ -254,7 +323,7 @@ static void guard(arith::SelectOp choice) {
     return;
   OpBuilder builder(choice);
   Location loc = choice.getLoc();
-  Decided decided = MaskAnalysis(builder, loc).decide(choice.getCondition());
+  Decided decided = MaskAnalysis(builder, choice).decide(choice.getCondition());
   Value isWhole = isFirst ? decided.allTrue : decided.allFalse;
   if (!isWhole)
     return;
