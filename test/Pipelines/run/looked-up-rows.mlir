@@ -4,6 +4,7 @@
 // RUN: fusion-compile %s --target=sm_90a --explain -o %t.fpk | FileCheck %s --check-prefix=PLAN
 // RUN: fusion-run %t.fpk --reference=%s --entry=several --device=emulator --random --seed=5 --int-range=0:31 --verify | FileCheck %s
 // RUN: fusion-run %t.fpk --reference=%s --entry=several --device=emulator --random --seed=5 --int-range=0:31 --asynchrony=early --verify | FileCheck %s
+// RUN: fusion-run %t.fpk --reference=%s --entry=lengths --device=emulator --random --seed=5 --int-range=0:31 --asynchrony=early --verify | FileCheck %s
 // RUN: fusion-run %t.fpk --reference=%s --entry=parts --device=emulator --random --seed=5 --int-range=0:15 --verify | FileCheck %s
 // RUN: fusion-run %t.fpk --reference=%s --entry=parts --device=emulator --random --seed=5 --int-range=0:15 --asynchrony=early --verify | FileCheck %s
 // RUN: fusion-run %t.fpk --reference=%s --entry=tail --device=emulator --random --seed=5 --int-range=0:15 --verify | FileCheck %s
@@ -55,6 +56,41 @@ func.func @several(%q: tensor<2x8x1x64xbf16>, %keys: tensor<32x16x2x64xbf16>, %v
   } -> tensor<2x2x24x16x64xbf16>
   %v = tensor.collapse_shape %vg [[0], [1], [2, 3], [4]] : tensor<2x2x24x16x64xbf16> into tensor<2x2x384x64xbf16>
   %o = fusion.attention %q, %k, %v : (tensor<2x8x1x64xbf16>, tensor<2x2x384x64xbf16>, tensor<2x2x384x64xbf16>) -> tensor<2x8x1x64xbf16>
+  return %o : tensor<2x8x1x64xbf16>
+}
+// Pages behind the end of a sequence are not looked up.
+func.func @lengths(%q: tensor<2x8x1x64xbf16>, %keys: tensor<32x16x2x64xbf16>, %values: tensor<32x16x2x64xbf16>, %table: tensor<2x24xi32>, %lengths: tensor<2xi32>) -> tensor<2x8x1x64xbf16> {
+  %ke = tensor.empty() : tensor<2x2x24x16x64xbf16>
+  %kg = linalg.generic {indexing_maps = [#table, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%table : tensor<2x24xi32>) outs(%ke : tensor<2x2x24x16x64xbf16>) {
+  ^bb0(%number: i32, %out: bf16):
+    %h = linalg.index 1 : index
+    %r = linalg.index 3 : index
+    %d = linalg.index 4 : index
+    %b = arith.index_cast %number : i32 to index
+    %x = tensor.extract %keys[%b, %r, %h, %d] : tensor<32x16x2x64xbf16>
+    linalg.yield %x : bf16
+  } -> tensor<2x2x24x16x64xbf16>
+  %k = tensor.collapse_shape %kg [[0], [1], [2, 3], [4]] : tensor<2x2x24x16x64xbf16> into tensor<2x2x384x64xbf16>
+  %ve = tensor.empty() : tensor<2x2x24x16x64xbf16>
+  %vg = linalg.generic {indexing_maps = [#table, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%table : tensor<2x24xi32>) outs(%ve : tensor<2x2x24x16x64xbf16>) {
+  ^bb0(%number: i32, %out: bf16):
+    %h = linalg.index 1 : index
+    %r = linalg.index 3 : index
+    %d = linalg.index 4 : index
+    %b = arith.index_cast %number : i32 to index
+    %x = tensor.extract %values[%b, %r, %h, %d] : tensor<32x16x2x64xbf16>
+    linalg.yield %x : bf16
+  } -> tensor<2x2x24x16x64xbf16>
+  %v = tensor.collapse_shape %vg [[0], [1], [2, 3], [4]] : tensor<2x2x24x16x64xbf16> into tensor<2x2x384x64xbf16>
+  %none = arith.constant 0xFF800000 : f32
+  %o = fusion.attention %q, %k, %v : (tensor<2x8x1x64xbf16>, tensor<2x2x384x64xbf16>, tensor<2x2x384x64xbf16>) -> tensor<2x8x1x64xbf16> {
+  ^bb0(%x: f32, %b: index, %h: index, %i: index, %j: index):
+    %end = tensor.extract %lengths[%b] : tensor<2xi32>
+    %place = arith.index_cast %j : index to i32
+    %counts = arith.cmpi slt, %place, %end : i32
+    %y = arith.select %counts, %x, %none : f32
+    fusion.yield %y : f32
+  }
   return %o : tensor<2x8x1x64xbf16>
 }
 
