@@ -672,6 +672,30 @@ class ExportTest(CompileTest):
         self.check_same(Product(), *inputs)
         self.assertEqual(self.fallbacks(), set())
 
+    def test_attention_of_sequences_with_lengths(self):
+        attend = torch.nn.functional.scaled_dot_product_attention
+
+        class Attention(torch.nn.Module):
+            def forward(self, q, k, v, lengths):
+                places = torch.arange(k.shape[-2], device=q.device)
+                seen = places[None, :] < lengths[:, None]
+                seen = seen.view(-1, *[1] * (q.dim() - 2), k.shape[-2])
+                return attend(q, k, v, attn_mask=seen, enable_gqa=q.dim() == 4)
+        lengths = torch.tensor([40, 7, 96])
+        for heads, own in (((4,), (2,)), ((), ())):
+            q = torch.randn(3, *heads, 64, 32, dtype=torch.bfloat16)
+            k, v = (torch.randn(3, *own, 96, 32, dtype=torch.bfloat16)
+                    for _ in range(2))
+            inputs = q, k, v, lengths
+            wanted = Attention()(*(one.double() for one in inputs[:3]), lengths)
+            package = fusion_torch.export(
+                torch.export.export(Attention(), inputs))
+            for run in (package["main"],
+                        torch.compile(Attention(), backend="fusion")):
+                torch.testing.assert_close(run(*inputs).double(), wanted,
+                                           rtol=2e-2, atol=2e-2)
+            self.assertEqual(self.fallbacks(), set())
+
     def test_what_cannot_be_one_package(self):
         class Counter(torch.nn.Module):
             def __init__(self):

@@ -62,4 +62,30 @@ _ATTENTION = {
     for kind in ("flash_attention", "flash_attention_for_cpu",
                  "efficient_attention", "cudnn_attention")}
 
-FORMS = dict.fromkeys(_ATTENTION, _replace_attention)
+def _replace_composite(rewriter, node):
+    """Attention as torch.export keeps it, before a kernel is chosen."""
+    given = arguments(node)
+    operands = [given[name] for name in ("query", "key", "value")]
+    ranks = [one.meta["val"].dim() for one in operands]
+    batches = [one.meta["val"].shape[:max(rank - 3, 0)]
+               for one, rank in zip(operands, ranks)]
+    if given["dropout_p"] or len(set(ranks)) > 1 or ranks[0] > 4 or not all(
+            statically_known_true(one == batches[0][0])
+            for batch in batches for one in batch):
+        return
+    missing = range(4 - ranks[0])
+    for _ in missing:
+        operands = [rewriter.add(aten.unsqueeze.default, (one, 0), node)
+                    for one in operands]
+    both = rewriter.add(fusion.attention.default, (
+        *operands, given["attn_mask"], None, 0.0, given["is_causal"],
+        given["scale"]), node)
+    result = rewriter.add(operator.getitem, (both, 0), node)
+    for _ in missing:
+        result = rewriter.add(aten.squeeze.dim, (result, 0), node)
+    node.replace_all_uses_with(result)
+    rewriter.graph.erase_node(node)
+
+
+FORMS = {**dict.fromkeys(_ATTENTION, _replace_attention),
+         aten.scaled_dot_product_attention.default: _replace_composite}
