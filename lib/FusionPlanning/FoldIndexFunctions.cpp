@@ -7,14 +7,15 @@
 //===----------------------------------------------------------------------===//
 //
 // This file implements the folding of tensors that are functions of their
-// indices alone, masks and positions for example, into the pointwise operations
-// that read them:
+// indices, and of integers with fewer dimensions, masks and positions for
+// example, into the pointwise operations that read them:
 //
 //   select(mask, x, -inf), mask[i, j] = j > i   ==>
 //   select'(x, -inf), which compares its own indices
 //
 // Were a mask an operation of its own, two kernels that read it would have it
-// in memory, and neither would know which of its tiles are masked.
+// in memory, and neither would know which of its tiles are masked. Of a mask by
+// the length of each sequence, j < length[b], kernels read the lengths.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,15 +47,30 @@ static double countInstructions(linalg::GenericOp op) {
   return cost.instructions + cost.doubles;
 }
 
-/// True when `op` computes its result from its indices and scalars alone, at
-/// little cost.
+/// True when `operand` of `op` is a scalar, or integers that are the same along
+/// a dimension of the result, which may have more than one element.
+static bool hasFewer(OpOperand *operand, linalg::GenericOp op) {
+  auto type = dyn_cast<RankedTensorType>(operand->get().getType());
+  if (!type)
+    return true;
+  if (!type.getElementType().isSignlessInteger())
+    return false;
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  return llvm::any_of(llvm::seq<unsigned>(op.getNumLoops()),
+                      [&](unsigned loop) {
+                        return extents[loop] != 1 && !map.isFunctionOfDim(loop);
+                      });
+}
+
+/// True when `op` computes its result from its indices, from scalars and from
+/// integers that are fewer, at little cost.
 static bool isIndexFunction(linalg::GenericOp op) {
-  return isPointwise(op) &&
-         llvm::none_of(op.getDpsInputs(),
-                       [](Value input) {
-                         return isa<RankedTensorType>(input.getType());
-                       }) &&
-         countInstructions(op) <= kMostInstructions;
+  if (!isPointwise(op) || countInstructions(op) > kMostInstructions)
+    return false;
+  return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+    return hasFewer(operand, op);
+  });
 }
 
 /// The operand of `op` that is a function of indices and can be folded.

@@ -1,5 +1,6 @@
-// A mask that two operations read is made inside both of them; a tensor of
-// indices that takes long to compute is not.
+// A mask that two operations read is made inside both of them, also where integers
+// with fewer dimensions take part; a tensor of indices that takes long to compute is
+// not.
 
 // RUN: fusion-opt %s --fusion-to-plan=target=sm_90a | FileCheck %s
 
@@ -74,4 +75,85 @@ func.func @long(%x: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>)
     linalg.yield %s : f32
   } -> tensor<64x64xf32>
   return %a, %b : tensor<64x64xf32>, tensor<64x64xf32>
+}
+
+// Places and a length of each row, as a number that is added.
+// CHECK-LABEL: func.func @lengths
+// CHECK-NOT: tensor<{{[0-9x]*}}xi1>
+// CHECK: arith.cmpi slt
+// CHECK-NEXT: arith.select
+// CHECK-NEXT: arith.addf
+// CHECK-NOT: tensor<{{[0-9x]*}}xi1>
+// CHECK: arith.cmpi slt
+// CHECK-NEXT: arith.select
+// CHECK-NEXT: arith.addf
+// CHECK-NOT: tensor<{{[0-9x]*}}xi1>
+// CHECK: return
+func.func @lengths(%n: tensor<64xi32>, %x: tensor<64x96xf32>, %y: tensor<96x64x96xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %none = arith.constant 0xFF800000 : f32
+  %me = tensor.empty() : tensor<64x96xi1>
+  %m = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, #id], iterator_types = ["parallel", "parallel"]} ins(%n : tensor<64xi32>) outs(%me : tensor<64x96xi1>) {
+  ^bb0(%a: i32, %o: i1):
+    %j = linalg.index 1 : index
+    %c = arith.index_cast %j : index to i32
+    %g = arith.cmpi slt, %c, %a : i32
+    linalg.yield %g : i1
+  } -> tensor<64x96xi1>
+  %be = tensor.empty() : tensor<64x96xf32>
+  %b = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%m : tensor<64x96xi1>) outs(%be : tensor<64x96xf32>) {
+  ^bb0(%c: i1, %o: f32):
+    %s = arith.select %c, %zero, %none : f32
+    linalg.yield %s : f32
+  } -> tensor<64x96xf32>
+  %sx = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%b, %x : tensor<64x96xf32>, tensor<64x96xf32>) outs(%be : tensor<64x96xf32>) {
+  ^bb0(%c: f32, %a: f32, %o: f32):
+    %s = arith.addf %c, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<64x96xf32>
+  %re = tensor.empty() : tensor<64xf32>
+  %rf = linalg.fill ins(%none : f32) outs(%re : tensor<64xf32>) -> tensor<64xf32>
+  %r = linalg.reduce { arith.maximumf } ins(%sx : tensor<64x96xf32>) outs(%rf : tensor<64xf32>) dimensions = [1]
+  %ye = tensor.empty() : tensor<96x64x96xf32>
+  %sy = linalg.generic {indexing_maps = [affine_map<(k, i, j) -> (i, j)>, affine_map<(k, i, j) -> (k, i, j)>, affine_map<(k, i, j) -> (k, i, j)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%b, %y : tensor<64x96xf32>, tensor<96x64x96xf32>) outs(%ye : tensor<96x64x96xf32>) {
+  ^bb0(%c: f32, %a: f32, %o: f32):
+    %s = arith.addf %c, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<96x64x96xf32>
+  %t = linalg.reduce { arith.maximumf } ins(%sy : tensor<96x64x96xf32>) outs(%rf : tensor<64xf32>) dimensions = [0, 2]
+  return %r, %t : tensor<64xf32>, tensor<64xf32>
+}
+
+// Numbers of all dimensions are compared once.
+// CHECK-LABEL: func.func @all
+// CHECK: arith.cmpi slt
+// CHECK-NOT: arith.cmpi slt
+// CHECK: return
+func.func @all(%n: tensor<64x96xi32>, %x: tensor<64x96xf32>, %y: tensor<96x64x96xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %none = arith.constant 0xFF800000 : f32
+  %me = tensor.empty() : tensor<64x96xi1>
+  %m = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%n : tensor<64x96xi32>) outs(%me : tensor<64x96xi1>) {
+  ^bb0(%a: i32, %o: i1):
+    %j = linalg.index 1 : index
+    %c = arith.index_cast %j : index to i32
+    %g = arith.cmpi slt, %c, %a : i32
+    linalg.yield %g : i1
+  } -> tensor<64x96xi1>
+  %be = tensor.empty() : tensor<64x96xf32>
+  %sx = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%m, %x : tensor<64x96xi1>, tensor<64x96xf32>) outs(%be : tensor<64x96xf32>) {
+  ^bb0(%c: i1, %a: f32, %o: f32):
+    %s = arith.select %c, %a, %none : f32
+    linalg.yield %s : f32
+  } -> tensor<64x96xf32>
+  %re = tensor.empty() : tensor<64xf32>
+  %rf = linalg.fill ins(%none : f32) outs(%re : tensor<64xf32>) -> tensor<64xf32>
+  %r = linalg.reduce { arith.maximumf } ins(%sx : tensor<64x96xf32>) outs(%rf : tensor<64xf32>) dimensions = [1]
+  %ye = tensor.empty() : tensor<96x64x96xf32>
+  %sy = linalg.generic {indexing_maps = [affine_map<(k, i, j) -> (i, j)>, affine_map<(k, i, j) -> (k, i, j)>, affine_map<(k, i, j) -> (k, i, j)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%m, %y : tensor<64x96xi1>, tensor<96x64x96xf32>) outs(%ye : tensor<96x64x96xf32>) {
+  ^bb0(%c: i1, %a: f32, %o: f32):
+    %s = arith.select %c, %a, %none : f32
+    linalg.yield %s : f32
+  } -> tensor<96x64x96xf32>
+  %t = linalg.reduce { arith.maximumf } ins(%sy : tensor<96x64x96xf32>) outs(%rf : tensor<64xf32>) dimensions = [0, 2]
+  return %r, %t : tensor<64xf32>, tensor<64xf32>
 }
