@@ -306,13 +306,18 @@ class GraphsTest(CompileTest):
 
 
     def test_gradients_of_convolutions(self):
-        """With groups and transposed, which torch-mlir has not, or wrong."""
+        """With groups, transposed and of filters, which torch-mlir has not,
+        or wrong."""
         convolution, transposed = torch.nn.Conv2d, torch.nn.ConvTranspose2d
         for make, channels, options in (
                 (convolution, (6, 4), {"groups": 2}),
                 (convolution, (4, 6), {"groups": 2, "stride": 2}),
                 (convolution, (4, 4), {"groups": 4, "padding": 1}),
                 (convolution, (4, 4), {"groups": 2, "padding": 3}),
+                (convolution, (4, 6), {"padding": 1}),
+                (convolution, (4, 6), {"stride": 2, "padding": 1}),
+                (convolution, (4, 6), {"stride": 3, "dilation": 2}),
+                (convolution, (4, 6), {"stride": 4}),
                 (transposed, (4, 6), {"groups": 2, "stride": 2}),
                 (transposed, (4, 6), {"stride": 3, "output_padding": 2,
                                       "padding": 2})):
