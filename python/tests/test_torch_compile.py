@@ -334,6 +334,21 @@ class GraphsTest(CompileTest):
                                                atol=1e-4)
         self.assertEqual(self.fallbacks(), set(), str(fusion_torch.report()))
 
+    def test_gradients_of_filters_are_rounded_once(self):
+        """With strides, torch-mlir's are, for each image by itself."""
+        module = torch.nn.Conv2d(4, 6, 3, stride=2, padding=1,
+                                 bias=False).bfloat16()
+        x = torch.randn(48, 4, 9, 8).bfloat16()
+        grads = torch.randn(module(x).shape).bfloat16()
+        actual, = torch.autograd.grad(self.compile(module)(x), module.weight,
+                                      grads)
+        exact = module.double()
+        expected, = torch.autograd.grad(exact(x.double()), exact.weight,
+                                        grads.double())
+        torch.testing.assert_close(actual.double(), expected, rtol=2**-8,
+                                   atol=1e-4)
+        self.assertEqual(self.fallbacks(), set())
+
 
 class GradientsTest(CompileTest):
     """What PyTorch's own gradients write by index."""
