@@ -279,12 +279,13 @@ ProductFinder::addSums(ArrayRef<linalg::LinalgOp> ops) {
 ProductDims ProductFinder::getTiledDims(bool wholeRows) const {
   const Contraction &first = sums.front();
   SmallVector<SmallVector<unsigned>> tensors[2];
+  // The factors as the contractions read them, wherever they come from. Places
+  // of windows in images are counted.
+  SmallVector<SmallVector<unsigned>> factors;
   for (unsigned side = 0; side < 2; ++side) {
     for (auto [sum, place] : llvm::zip(sums, places)) {
-      // Places of windows in images are counted.
-      if (sum.operands[side].channels)
+      if (sum.operands[side].channels || !sum.operands[side].places.empty())
         continue;
-      // The operand as the contraction reads it, wherever it comes from.
       linalg::LinalgOp op = sum.op;
       for (OpOperand *input : op.getDpsInputOperands())
         if (input->get() == sum.operands[side].tensor)
@@ -292,6 +293,7 @@ ProductDims ProductFinder::getTiledDims(bool wholeRows) const {
               composeCoords(op.getMatchingIndexingMap(input).getResults(),
                             body.getInstances()[place].loops)));
     }
+    llvm::append_range(factors, tensors[side]);
     for (const BodyOutput &output : body.getOutputs())
       tensors[side].push_back(getDims(output.coords));
     tensors[side].push_back(
@@ -302,6 +304,27 @@ ProductDims ProductFinder::getTiledDims(bool wholeRows) const {
   dims.rows = getMergeableDims(first.rows, tensors[0], sizeOf);
   dims.columns = getMergeableDims(first.columns, tensors[1], sizeOf);
   dims.depth = getDepthDim(first, sizeOf);
+  // Windows of images are walked as one dimension where all have the same.
+  auto haveEqualPlaces = [&](const Contraction &sum) {
+    return sum.operands[0].places == first.operands[0].places &&
+           sum.operands[1].places == first.operands[1].places;
+  };
+  for (const ContractionOperand &operand : first.operands) {
+    // Up to the last one of several elements, which the walk is along.
+    ArrayRef<unsigned> places = operand.places;
+    while (!places.empty() && sizeOf(places.back()) == 1)
+      places = places.drop_back();
+    if (places.empty() || !llvm::is_sorted(places) ||
+        places.back() - places.front() + 1 != places.size() ||
+        !llvm::all_of(sums, haveEqualPlaces))
+      continue;
+    SmallVector<unsigned> several = llvm::filter_to_vector(
+        places, [&](unsigned dim) { return sizeOf(dim) != 1; });
+    if (getMergeableDims(several, factors, sizeOf) != several)
+      continue;
+    dims.outerDepths.assign(places.begin(), places.end() - 1);
+    dims.depth = places.back();
+  }
   for (const Contraction &sum : ArrayRef(sums).drop_front())
     if (sum.contracted != first.contracted)
       dims.laterDepths.push_back(getDepthDim(sum, sizeOf));
@@ -449,7 +472,9 @@ ProductConfigs mlir::fusion::getProductConfigs(const BodyProduct &product,
   if (grouped || isOfWalks)
     keepPlainConfigs(configs.groups, isOfWalks);
   bool windows = llvm::any_of(product.sums, [](const Contraction &sum) {
-    return sum.operands[0].channels || sum.operands[1].channels;
+    return llvm::any_of(sum.operands, [](const ContractionOperand &operand) {
+      return operand.channels || !operand.places.empty();
+    });
   });
   if (product.byWarps && !windows && !product.wholeRows && !grouped)
     configs.few = getFewRowsConfigs(problem, target);

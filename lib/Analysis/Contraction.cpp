@@ -198,28 +198,41 @@ static bool isWindowPlace(AffineExpr expr, linalg::LinalgOp op) {
   return true;
 }
 
-/// The loop along the channels, which are last, of images whose windows the
-/// operation reads; nothing when `tensor` is no such images.
-static std::optional<unsigned> findChannelLoop(linalg::LinalgOp op,
-                                               Value tensor) {
+/// The coordinates at which the operation reads `tensor`, images whose windows
+/// slide along all dimensions but the last, the channels; null when it is no
+/// such images.
+static AffineMap findImageMap(linalg::LinalgOp op, Value tensor) {
   for (OpOperand *input : op.getDpsInputOperands()) {
     if (input->get() != tensor)
       continue;
     AffineMap map = op.getMatchingIndexingMap(input);
-    auto last = map.getNumResults() > 2
-                    ? dyn_cast<AffineDimExpr>(map.getResults().back())
-                    : nullptr;
     bool sums = llvm::any_of(map.getResults(), [](AffineExpr expr) {
       return isa<AffineBinaryOpExpr>(expr);
     });
-    if (last && sums &&
-        op.getIteratorTypesArray()[last.getPosition()] ==
-            utils::IteratorType::reduction &&
+    if (map.getNumResults() > 2 && sums &&
+        isa<AffineDimExpr>(map.getResults().back()) &&
         llvm::all_of(map.getResults(),
                      [&](AffineExpr expr) { return isWindowPlace(expr, op); }))
-      return last.getPosition();
+      return map;
   }
-  return std::nullopt;
+  return AffineMap();
+}
+
+/// The contracted loops that count images and windows of what is read at `map`,
+/// in its order: one for each dimension but the channels, all there are. None
+/// otherwise.
+static SmallVector<unsigned> findPlaceLoops(linalg::LinalgOp op,
+                                            AffineMap map) {
+  SmallVector<unsigned> reduced, loops;
+  op.getReductionDims(reduced);
+  for (AffineExpr expr : map.getResults().drop_back()) {
+    auto *loop = llvm::find_if(
+        reduced, [&](unsigned loop) { return expr.isFunctionOfDim(loop); });
+    if (loop == reduced.end() || llvm::is_contained(loops, *loop))
+      return {};
+    loops.push_back(*loop);
+  }
+  return loops.size() == reduced.size() ? loops : SmallVector<unsigned>();
 }
 
 /// True when neighbours along the last dimension of `tensor`, computed from
@@ -241,18 +254,26 @@ static bool keepsLastDim(Value tensor, Value source) {
 }
 
 /// Sets which factors of `sum` are images. Splitting channels into groups is
-/// followed for images only, and when chunks of channels lie in one group.
+/// followed for images whose channels are contracted only, and when chunks of
+/// channels lie in one group.
 static void findImages(Contraction &sum,
                        llvm::function_ref<unsigned(unsigned)> dimOfLoop) {
   constexpr int64_t kMaxChunk = 64;
   std::optional<int64_t> channels;
   for (ContractionOperand &operand : sum.operands) {
-    std::optional<unsigned> loop = findChannelLoop(sum.op, operand.tensor);
-    if (!loop || !operand.source ||
+    AffineMap map = findImageMap(sum.op, operand.tensor);
+    if (!map || !operand.source ||
         !keepsLastDim(operand.tensor, operand.source))
       continue;
-    operand.channels = dimOfLoop(*loop);
-    channels = sum.op.getStaticLoopRanges()[*loop];
+    unsigned last = cast<AffineDimExpr>(map.getResults().back()).getPosition();
+    if (sum.op.getIteratorTypesArray()[last] ==
+        utils::IteratorType::reduction) {
+      operand.channels = dimOfLoop(last);
+      channels = sum.op.getStaticLoopRanges()[last];
+    } else {
+      for (unsigned loop : findPlaceLoops(sum.op, map))
+        operand.places.push_back(dimOfLoop(loop));
+    }
   }
   bool isInGroup =
       channels && !ShapedType::isDynamic(*channels) &&

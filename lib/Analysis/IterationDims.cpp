@@ -458,6 +458,25 @@ void IterationDimsBuilder::numberTensors() {
   }
 }
 
+/// True for a contraction of images with what is multiplied with their windows
+/// where the images keep their channels, which are last: all other dimensions
+/// run along something that is contracted.
+static bool contractsPlaces(const GraphNode &node) {
+  auto isReduced = [&](AffineExpr coord) {
+    for (auto [loop, reduced] : llvm::enumerate(node.reduced))
+      if (reduced && coord.isFunctionOfDim(loop))
+        return true;
+    return false;
+  };
+  return node.kind == NodeKind::Contraction &&
+         llvm::any_of(node.reads, [&](const TensorRead &read) {
+           ArrayRef<AffineExpr> coords = read.coords;
+           return coords.size() > 2 && !isReduced(coords.back()) &&
+                  llvm::all_of(coords.drop_back(), isReduced) &&
+                  !llvm::all_of(coords, llvm::IsaPred<AffineDimExpr>);
+         });
+}
+
 IterationDims IterationDimsBuilder::build() {
   last = findLast();
   for (unsigned index = 0; index < nodes.size(); ++index)
@@ -465,6 +484,13 @@ IterationDims IterationDimsBuilder::build() {
   llvm::for_each(stored, [&](unsigned value) { addView(value); });
   mergeSiblings();
   numberResults();
+  // One walk runs through the places of windows.
+  for (auto [index, id] : llvm::enumerate(nodes)) {
+    const GraphNode &node = graph.getNode(id);
+    for (unsigned loop = 0; loop < node.extents.size(); ++loop)
+      if (node.reduced[loop] && contractsPlaces(node))
+        numberLoop(index, loop);
+  }
   for (auto [index, node] : llvm::enumerate(nodes)) {
     SmallVector<unsigned> &loops = dims.loops.emplace_back();
     for (unsigned loop = 0; loop < graph.getNode(node).extents.size(); ++loop)

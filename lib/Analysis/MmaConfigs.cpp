@@ -71,7 +71,7 @@ static void addMulticast(llvm::SmallVectorImpl<MmaConfig> &configs,
   // Nor may blocks share rows that one of them reduces; whole rows have no
   // columns to walk.
   if (config.split > 1 || problem.rows <= config.rows ||
-      problem.granules[0] > 1 || problem.wholeRows ||
+      problem.granules[0] > 1 || problem.wholeRows || problem.places == 1 ||
       problem.storedBits[1] != problem.elementBits ||
       getMmaResidentBlocks(problem, config, target) > 1)
     return;
@@ -87,6 +87,15 @@ static void addMulticast(llvm::SmallVectorImpl<MmaConfig> &configs,
     return;
   config.group = 4;
   configs.push_back(config);
+}
+
+/// Blocks that share the depth of a tile, at most.
+static constexpr int64_t kMostSplit = 8;
+
+/// True when splits of `tiles` tiles keep two of three of `blocks` blocks busy.
+static bool fillsBySplits(int64_t tiles, int64_t blocks) {
+  int64_t split = llvm::bit_floor(static_cast<uint64_t>(blocks / tiles));
+  return 3 * tiles * std::min(split, kMostSplit) >= 2 * blocks;
 }
 
 /// Adds the form of `config` in which blocks share the tiles that make up no
@@ -105,13 +114,20 @@ static void addStream(llvm::SmallVectorImpl<MmaConfig> &configs,
   int64_t blocks = config.blocks / config.multicast;
   int64_t tiles = getTiles(problem, config);
   // Fewer tiles than blocks are left to splits, whose blocks are in step and
-  // finish a part each.
-  if (getSharedTiles(problem, config) == 0 || tiles < blocks ||
-      tiles > target.fitted.mma.mostStreamRounds * blocks)
+  // finish a part each, unless those leave many idle and parts are long.
+  const MmaConstants &fitted = target.fitted.mma;
+  if (getSharedTiles(problem, config) == 0 ||
+      tiles > fitted.mostStreamRounds * blocks ||
+      (tiles < blocks && (fillsBySplits(tiles, blocks) ||
+                          tiles * problem.countChunks(config.depth) <
+                              fitted.deepChunks * blocks)))
     return;
   TileTimes times = getTileTimes(problem, config, target);
-  config.stream = std::clamp<int64_t>(
-      std::llround(times.epilogue / times.alone), 1, kMostFinish);
+  double finish = times.epilogue;
+  if (tiles < blocks)
+    finish += getCollectSeconds(problem, config, target);
+  config.stream =
+      std::clamp<int64_t>(std::llround(finish / times.alone), 1, kMostFinish);
   configs.push_back(config);
 }
 
@@ -319,7 +335,7 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
   for (int64_t rows : {64, 128, 256})
     for (int64_t columns : {16, 32, 64, 128, 144, 160, 176, 192, 224, 256})
       for (int64_t warps : {4, 8})
-        for (int64_t split : {1, 2, 4, 8}) {
+        for (int64_t split = 1; split <= kMostSplit; split *= 2) {
           MmaConfig config;
           config.rows = rows;
           config.columns = columns;

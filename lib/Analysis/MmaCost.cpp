@@ -49,18 +49,25 @@ int64_t pricing::getStageBytes(const MmaProblem &problem,
   return bits * config.depth / 8;
 }
 
-/// Seconds that the copy engine takes for one chunk of the taps of windows and
-/// of filters, on average over tiles.
+/// Seconds that the copy engine takes for one chunk of the windows of images
+/// and of what they are multiplied with, on average over tiles.
 static double getWindowSeconds(const MmaProblem &problem,
                                const MmaConfig &config,
                                const TargetInfo &target) {
   const MmaConstants &fitted = target.fitted.mma;
-  if (problem.taps == 1)
-    return 0;
   auto bytes = [&](double size, unsigned side) {
     return size * config.depth * problem.storedBits[side] *
            problem.operands[side] / 8;
   };
+  if (problem.places) {
+    double sizes[2] = {double(config.rows), double(config.columns)};
+    unsigned images = *problem.places, others = 1 - images;
+    return (bytes(sizes[images], images) / fitted.windowBytesPerClock +
+            bytes(sizes[others], others) / fitted.filterBytesPerClock) /
+           target.clockHz;
+  }
+  if (problem.taps == 1)
+    return 0;
   double outside =
       config.columns - double(problem.columns) /
                            llvm::divideCeil(problem.columns, config.columns);
@@ -242,6 +249,18 @@ int64_t fusion::getSharedTiles(const MmaProblem &problem,
   return tiles % blocks ? tiles % blocks + blocks : 0;
 }
 
+double pricing::getCollectSeconds(const MmaProblem &problem,
+                                  const MmaConfig &config,
+                                  const TargetInfo &target) {
+  const MmaConstants &fitted = target.fitted.mma;
+  double blocks = double(config.blocks) / config.multicast;
+  double parts =
+      std::max(1.0, std::ceil(blocks / getTiles(problem, config)) - 1);
+  return fitted.exchangeSeconds +
+         parts * getSumBytes(problem, config) /
+             (fitted.exchangeBytesPerClock * target.clockHz);
+}
+
 /// Seconds that the blocks of a grid take for all tiles when they share those
 /// that make up no whole round: as much to do each.
 static double getStreamSeconds(const MmaProblem &problem,
@@ -255,10 +274,11 @@ static double getStreamSeconds(const MmaProblem &problem,
   double exchange = fitted.exchangeSeconds +
                     getSumBytes(problem, config) /
                         (fitted.exchangeBytesPerClock * target.clockHz);
-  // A block hands over one part of a tile and collects another.
+  // A block hands over one part of a tile and collects others.
   return (tiles + (fitted.streamCost - 1) * shared) / blocks * chunks *
              chunkSeconds +
-         tiles / blocks * epilogue + 2 * exchange;
+         tiles / blocks * epilogue + exchange +
+         pricing::getCollectSeconds(problem, config, target);
 }
 
 double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,

@@ -39,6 +39,11 @@ int64_t getStageBytes(const MmaProblem &problem, const MmaConfig &config);
 /// Tiles of all products, those of a cluster counted once.
 int64_t getTiles(const MmaProblem &problem, const MmaConfig &config);
 
+/// Seconds that a block, of those that share tiles of the last round, takes to
+/// add up the parts of a tile that others have.
+double getCollectSeconds(const MmaProblem &problem, const MmaConfig &config,
+                         const TargetInfo &target);
+
 } // namespace mlir::fusion::pricing
 
 #endif // FUSION_LIB_ANALYSIS_MMAPRICES_H

@@ -135,7 +135,7 @@ static void setSizes(const ProductView &view, MmaProblem &problem) {
   };
   problem.rows = sizeOf(view.dims.rows);
   problem.columns = sizeOf(view.dims.columns);
-  problem.depth = sizeOf(view.dims.depth);
+  problem.depth = sizeOf(view.dims.depth) * sizeOf(view.dims.outerDepths);
   problem.taps = sizeOf(first.contracted) / problem.depth;
   problem.batch = sizeOf(first.batch) * (sizeOf(first.rows) / problem.rows) *
                   (sizeOf(first.columns) / problem.columns);
@@ -210,6 +210,8 @@ static void setFactors(const ProductView &view, unsigned side,
   else
     tensors.insert(operand.tensor);
   problem.operands[side] = tensors.size();
+  if (!operand.places.empty())
+    problem.places = side;
   problem.sources[side] = countSources(operand.tensor, view);
   Value stored = operand.source ? operand.source : operand.tensor;
   auto type = cast<RankedTensorType>(stored.getType());

@@ -155,8 +155,21 @@ static bool isMultiplied(const Contraction &sum,
          element.getIntOrFloatBitWidth() == 8 || (element.isF32() && sum.tf32);
 }
 
+/// True when one walk runs through all windows of images, `operand`: what comes
+/// behind it has one element.
+static bool walksPlaces(const ContractionOperand &operand,
+                        const ProductDims &dims) {
+  SmallVector<unsigned> walked(dims.outerDepths);
+  walked.push_back(dims.depth);
+  return walked.size() <= operand.places.size() &&
+         llvm::equal(walked,
+                     ArrayRef(operand.places).take_front(walked.size()));
+}
+
 /// True when the tensor copy engine finds the windows of images, operand
-/// `side`, by itself: one axis runs through all places of windows.
+/// `side`, by itself: one axis runs through all places of windows, that of the
+/// results or, where the images keep their channels, the walk. These are then
+/// copied in whole lines, each of one place in the window.
 static bool
 hasCountedWindows(const Contraction &sum, unsigned side,
                   const ProductDims &dims,
@@ -172,6 +185,8 @@ hasCountedWindows(const Contraction &sum, unsigned side,
   if (type.getRank() < 3 ||
       llvm::any_of(type.getShape().drop_front(), ShapedType::isDynamic))
     return false;
+  if (!operand.channels)
+    return walksPlaces(operand, dims) && !straddlesLines(type);
   // A group of channels has to be a part of the channels in memory.
   auto tensor = cast<RankedTensorType>(operand.tensor.getType());
   return tensor.getRank() != type.getRank() ||
@@ -208,8 +223,8 @@ std::optional<TensorCoreObstacle> fusion::findOperandObstacle(
     return TensorCoreObstacle::ElementType;
   if (!operand.source)
     return TensorCoreObstacle::SeveralSources;
-  if (!isPlain(sum, side) &&
-      !(operand.channels && hasCountedWindows(sum, side, dims, dimsOf)))
+  if (!isPlain(sum, side) && !((operand.channels || !operand.places.empty()) &&
+                               hasCountedWindows(sum, side, dims, dimsOf)))
     return TensorCoreObstacle::Addressing;
   auto type = cast<RankedTensorType>(operand.source.getType());
   if (type.getRank() < 1 || type.getRank() > 5)

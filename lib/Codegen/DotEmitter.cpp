@@ -93,8 +93,16 @@ bool DotEmitter::isZeroPast(Tile tile, unsigned axis) {
     return false;
   auto view = load.getView().getDefiningOp<tile::MakeViewOp>();
   for (auto [i, expr] : llvm::enumerate(load.getMap().getResults())) {
-    // Zeros begin where the tensor ends, at the latest with the axis.
+    // Zeros begin where the tensor ends, at the latest with the axis; that may
+    // count through the dimensions after this one.
     AffineExpr size = view.getShapeAttr().getValue().getResult(i);
+    AffineExpr coord = expr;
+    while (auto outer = dyn_cast<AffineBinaryOpExpr>(coord)) {
+      if (outer.getKind() != AffineExprKind::FloorDiv)
+        break;
+      coord = outer.getLHS();
+      size = size * outer.getRHS();
+    }
     auto most = dyn_cast<AffineConstantExpr>(size);
     auto extent = dyn_cast<AffineConstantExpr>(axes[axis].extent);
     bool ends = size == axes[axis].extent ||
@@ -102,7 +110,7 @@ bool DotEmitter::isZeroPast(Tile tile, unsigned axis) {
     if (!load.getChecked()[i] || !ends)
       continue;
     // The coordinate itself, from the start of the tile.
-    AffineExpr rest = expr - builder.getAffineDimExpr(dim);
+    AffineExpr rest = coord - builder.getAffineDimExpr(dim);
     auto symbol = dyn_cast<AffineSymbolExpr>(rest);
     if (symbol && load.getSymbols()[symbol.getPosition()] == axes[axis].offset)
       return true;

@@ -112,7 +112,8 @@ LogicalResult GridBuilder::addAxes() {
     while (decisions[last].getKind() == AxisKind::Merged &&
            last + 1 < decisions.size())
       ++last;
-    if (last != id && kernel.getStrategy() == Strategy::Reduction)
+    if (last != id && (kernel.getStrategy() == Strategy::Reduction ||
+                       decisions[last].isWalked()))
       continue;
     if (kernel.walksGranules(id)) {
       if (dim.granule % decision.getTile() != 0)

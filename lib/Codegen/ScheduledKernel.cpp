@@ -46,7 +46,7 @@ int64_t ScheduledKernel::countRowGroups() const {
 
 SmallVector<unsigned> ScheduledKernel::getWalkedDims(unsigned dim) const {
   SmallVector<unsigned> dims{dim};
-  if (getStrategy() == Strategy::Reduction)
+  if (getStrategy() == Strategy::Reduction || getDecision(dim).isWalked())
     while (dims.back() > 0 &&
            getDecision(dims.back() - 1).getKind() == AxisKind::Merged)
       dims.push_back(dims.back() - 1);

@@ -103,12 +103,14 @@ LogicalResult SegmentBuilder::findChunks() {
   std::optional<int64_t> steps;
   for (auto [id, dim] : llvm::enumerate(kernel.getSpace().getDims())) {
     AxisAttr axis = kernel.getDecision(id);
-    if (!axis.isWalked() || dim.getStaticExtent() == 1)
+    AffineExpr whole = kernel.getWalkedExtent(id);
+    if (!axis.isWalked() || whole == builder.getAffineConstantExpr(1))
       continue;
     if (steps)
       return emitter.refuse("the contraction has loops in each other");
     chunk = axis.getTile();
-    steps = llvm::divideCeil(dim.getStaticExtent().value_or(0), chunk);
+    auto known = dyn_cast<AffineConstantExpr>(whole);
+    steps = known ? llvm::divideCeil(known.getValue(), chunk) : 0;
   }
   length = steps.value_or(0);
   return success();

@@ -184,7 +184,7 @@ LogicalResult TreeReduction::sortLoops() {
   first.getReductionDims(loops);
   for (unsigned loop : loops) {
     unsigned dim = kernel.getSpace().getDimOfLoop(first, loop);
-    if (kernel.getDim(dim).getStaticExtent() == 1)
+    if (kernel.getWalkedExtent(dim) == builder.getAffineConstantExpr(1))
       continue;
     AxisAttr decision = kernel.getDecision(dim);
     if (decision.getKind() == AxisKind::Group) {

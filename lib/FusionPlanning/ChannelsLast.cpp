@@ -13,6 +13,12 @@
 // contracted at single places, the channels. The result follows: rows as in the
 // image, groups, and last what the filter alone gives, the features.
 //
+// Windows as large as images, of which there are few, are those of the gradient
+// of a filter: what both have and is contracted are the images' pixels, and
+// what the image alone gives are its channels. Those come last in it, and what
+// is contracted comes first in both, images and then pixels. The result has
+// what the other factor gives first, and then the rest as in the image.
+//
 // A product without windows is taken along where it reads the permuted result
 // of others: so images stay permuted from one convolution to the next.
 //
@@ -39,6 +45,8 @@ struct PermutableProduct {
   SmallVector<unsigned> contracted;
   /// Windows slide over the image.
   bool hasWindows = false;
+  /// The image keeps its channels, and windows are what is contracted.
+  bool keepsChannels = false;
 };
 } // namespace
 
@@ -70,27 +78,51 @@ static OpOperand *findImage(const Contraction &sum, linalg::GenericOp op,
   return nullptr;
 }
 
+/// True when windows of what `op` reads at `map` have more places, each of
+/// which is contracted, than there are windows: an axis through all places is
+/// longer than one through all windows.
+static bool hasMorePlaces(linalg::GenericOp op, AffineMap map) {
+  auto kinds = op.getIteratorTypesArray();
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  int64_t places = 1, windows = 1;
+  for (AffineExpr expr : map.getResults())
+    for (unsigned loop = 0; isWindow(expr) && loop < sizes.size(); ++loop)
+      if (expr.isFunctionOfDim(loop))
+        (kinds[loop] == utils::IteratorType::reduction ? places : windows) *=
+            sizes[loop];
+  return places > windows;
+}
+
 /// Orders the dimensions of the image by what their loops are in `sum`.
 static DimOrder orderImage(const Contraction &sum, AffineMap map,
                            const PermutableProduct &product) {
   if (!product.hasWindows)
     return invertOrder(matchPermutation(product.image->get())->order);
-  DimOrder first, groups, channels;
+  DimOrder first, pixels, groups, channels;
   for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
     auto loop = dyn_cast<AffineDimExpr>(expr);
     bool isGroup = loop && llvm::is_contained(sum.batch, loop.getPosition());
-    bool isChannel =
+    bool isContracted =
         loop && llvm::is_contained(sum.contracted, loop.getPosition());
-    (isGroup ? groups : isChannel ? channels : first).push_back(dim);
+    bool isChannel =
+        product.keepsChannels ? loop && !isContracted : isContracted;
+    // Of images that keep their channels, pixels come behind images.
+    bool isPixel = product.keepsChannels && isWindow(expr);
+    (isGroup     ? groups
+     : isChannel ? channels
+     : isPixel   ? pixels
+                 : first)
+        .push_back(dim);
   }
+  first.append(pixels);
   first.append(groups);
   first.append(channels);
   return first;
 }
 
 /// Orders the dimensions of the result as those of the image, then groups, then
-/// what the image has not. Nothing when `out`, the map of the result, is no
-/// permutation.
+/// what the image has not, or that first where the image keeps its channels.
+/// Nothing when `out`, the map of the result, is no permutation.
 static std::optional<DimOrder> orderResult(const Contraction &sum,
                                            const PermutableProduct &product,
                                            AffineMap in, AffineMap out) {
@@ -99,10 +131,11 @@ static std::optional<DimOrder> orderResult(const Contraction &sum,
   SmallVector<std::pair<unsigned, unsigned>> places;
   unsigned rank = in.getNumResults();
   for (unsigned dim = 0; dim < out.getNumResults(); ++dim) {
-    unsigned loop = out.getDimPosition(dim), place = rank + 1;
+    unsigned loop = out.getDimPosition(dim);
+    unsigned place = product.keepsChannels ? 0 : rank + 1;
     for (auto [number, imageDim] : llvm::enumerate(product.imageOrder))
       if (in.getResult(imageDim).isFunctionOfDim(loop))
-        place = llvm::is_contained(sum.batch, loop) ? rank : number;
+        place = llvm::is_contained(sum.batch, loop) ? rank : number + 1;
     places.push_back({place, dim});
   }
   llvm::sort(places);
@@ -128,6 +161,12 @@ static std::optional<PermutableProduct> findProduct(linalg::GenericOp op) {
     return std::nullopt;
   AffineMap in = op.getMatchingIndexingMap(product.image);
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  // Only of 16 bits may rows and columns of products be neighbours in memory.
+  product.keepsChannels =
+      product.hasWindows && sum->batch.empty() && hasMorePlaces(op, in) &&
+      llvm::all_of(op.getDpsInputs(), [](Value input) {
+        return getElementTypeOrSelf(input).getIntOrFloatBitWidth() == 16;
+      });
   product.imageOrder = orderImage(*sum, in, product);
   std::optional<DimOrder> order = orderResult(*sum, product, in, out);
   if (!order)
@@ -149,13 +188,29 @@ static std::optional<PermutableProduct> findProduct(linalg::GenericOp op) {
 
 /// Orders the dimensions of the filter, read through `map`: what the result
 /// keeps, the elements of windows, and last the channels, of which the image
-/// has neighbours now. Of 16 bits, features may be last as well.
+/// has neighbours now. Of 16 bits, features may be last as well. Beside an
+/// image that keeps its channels, what is contracted comes first, as in that.
 static DimOrder orderFilter(const PermutableProduct &product, Type element,
                             AffineMap map) {
-  DimOrder kept, windows, channels;
   linalg::GenericOp op = product.op;
   AffineMap in = op.getMatchingIndexingMap(product.image);
   auto kinds = op.getIteratorTypesArray();
+  if (product.keepsChannels) {
+    auto placeOf = [&](unsigned dim) {
+      auto loop = dyn_cast<AffineDimExpr>(map.getResult(dim));
+      bool isContracted =
+          loop && kinds[loop.getPosition()] == utils::IteratorType::reduction;
+      return llvm::find_if(in.getResults(), [&](AffineExpr place) {
+        return isContracted && place.isFunctionOfDim(loop.getPosition());
+      });
+    };
+    SmallVector<std::pair<const AffineExpr *, unsigned>> places;
+    for (unsigned dim = 0; dim < map.getNumResults(); ++dim)
+      places.push_back({placeOf(dim), dim});
+    llvm::sort(places);
+    return llvm::map_to_vector(places, [](auto place) { return place.second; });
+  }
+  DimOrder kept, windows, channels;
   for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
     auto loop = dyn_cast<AffineDimExpr>(expr);
     bool isKept =

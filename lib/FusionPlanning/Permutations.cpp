@@ -137,6 +137,20 @@ static Value buildPad(tensor::PadOp pad, Value source,
       source, low, high, pad.getConstantPaddingValue());
 }
 
+/// `slice` of `source`, what it is of with its dimensions in `order`.
+static Value buildSlice(tensor::ExtractSliceOp slice, Value source,
+                        ArrayRef<unsigned> order) {
+  OpBuilder builder(slice);
+  SmallVector<OpFoldResult> offsets, sizes, strides;
+  for (unsigned dim : order) {
+    offsets.push_back(slice.getMixedOffsets()[dim]);
+    sizes.push_back(slice.getMixedSizes()[dim]);
+    strides.push_back(slice.getMixedStrides()[dim]);
+  }
+  return tensor::ExtractSliceOp::create(builder, slice.getLoc(), source,
+                                        offsets, sizes, strides);
+}
+
 /// How groups of dimensions, of sizes `shape`, stand when the dimensions stand
 /// in `order`, if that keeps each group together and its order. Dimensions of
 /// one element have none.
@@ -194,16 +208,18 @@ static Value buildCollapse(tensor::CollapseShapeOp collapse, Value source,
                                          groups);
 }
 
-/// True when `op` reshapes or pads a tensor by sizes that are all known.
+/// True when `op` reshapes, pads or cuts a tensor by sizes that are all known.
 static bool isStaticShaping(Operation *op) {
   auto isStatic = [](Value tensor) {
     return cast<RankedTensorType>(tensor.getType()).hasStaticShape();
   };
-  if (!isa_and_nonnull<tensor::PadOp, tensor::ExpandShapeOp,
-                       tensor::CollapseShapeOp>(op) ||
+  if (!isa_and_nonnull<tensor::PadOp, tensor::ExtractSliceOp,
+                       tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op) ||
       !isMovable(op) || !isStatic(op->getOperand(0)) ||
       !isStatic(op->getResult(0)))
     return false;
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return slice.getDroppedDims().none();
   auto pad = dyn_cast<tensor::PadOp>(op);
   return !pad || (pad.getLow().empty() && pad.getHigh().empty() &&
                   pad.getConstantPaddingValue());
@@ -222,6 +238,9 @@ Value mlir::fusion::buildPermuted(Value tensor, ArrayRef<unsigned> order,
     return findOrCreatePermutation(tensor, order, user);
   if (auto pad = dyn_cast<tensor::PadOp>(op))
     return buildPad(pad, buildPermuted(pad.getSource(), order, pad), order);
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return buildSlice(slice, buildPermuted(slice.getSource(), order, slice),
+                      order);
   DimOrder joined;
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
     auto groups =
@@ -393,7 +412,7 @@ static std::optional<Permutation> sinkPast(OpOperand &use,
   return permuteResult(op, *order, reduced);
 }
 
-/// The same for `user`, which reshapes or pads.
+/// The same for `user`, which reshapes, pads or cuts.
 static std::optional<Permutation> sinkPast(Operation *user,
                                            const Permutation &permutation) {
   DimOrder inverse = invertOrder(permutation.order);
@@ -401,6 +420,9 @@ static std::optional<Permutation> sinkPast(Operation *user,
   DimOrder order;
   if (auto pad = dyn_cast<tensor::PadOp>(user)) {
     made = buildPad(pad, permutation.source, inverse);
+    order = permutation.order;
+  } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user)) {
+    made = buildSlice(slice, permutation.source, inverse);
     order = permutation.order;
   } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(user)) {
     DimOrder joined;

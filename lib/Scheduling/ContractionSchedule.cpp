@@ -119,6 +119,8 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const BodyProduct &product,
        {&product.dims.rows, &product.dims.columns})
     for (unsigned dim : ArrayRef(*dims).drop_back())
       kinds[dim] = AxisKind::Merged;
+  for (unsigned dim : product.dims.outerDepths)
+    kinds[dim] = AxisKind::Merged;
   if (product.wholeRows)
     kinds[product.dims.columns.back()] = AxisKind::Full;
   tiles[product.dims.rows.back()] = config.rows;

@@ -306,13 +306,18 @@ class GraphsTest(CompileTest):
 
 
     def test_gradients_of_convolutions(self):
-        """With groups and transposed, which torch-mlir has not, or wrong."""
+        """With groups, transposed and of filters, which torch-mlir has not,
+        or wrong."""
         convolution, transposed = torch.nn.Conv2d, torch.nn.ConvTranspose2d
         for make, channels, options in (
                 (convolution, (6, 4), {"groups": 2}),
                 (convolution, (4, 6), {"groups": 2, "stride": 2}),
                 (convolution, (4, 4), {"groups": 4, "padding": 1}),
                 (convolution, (4, 4), {"groups": 2, "padding": 3}),
+                (convolution, (4, 6), {"padding": 1}),
+                (convolution, (4, 6), {"stride": 2, "padding": 1}),
+                (convolution, (4, 6), {"stride": 3, "dilation": 2}),
+                (convolution, (4, 6), {"stride": 4}),
                 (transposed, (4, 6), {"groups": 2, "stride": 2}),
                 (transposed, (4, 6), {"stride": 3, "output_padding": 2,
                                       "padding": 2})):
@@ -328,6 +333,21 @@ class GraphsTest(CompileTest):
                     torch.testing.assert_close(one, other, rtol=1e-5,
                                                atol=1e-4)
         self.assertEqual(self.fallbacks(), set(), str(fusion_torch.report()))
+
+    def test_gradients_of_filters_are_rounded_once(self):
+        """With strides, torch-mlir's are, for each image by itself."""
+        module = torch.nn.Conv2d(4, 6, 3, stride=2, padding=1,
+                                 bias=False).bfloat16()
+        x = torch.randn(48, 4, 9, 8).bfloat16()
+        grads = torch.randn(module(x).shape).bfloat16()
+        actual, = torch.autograd.grad(self.compile(module)(x), module.weight,
+                                      grads)
+        exact = module.double()
+        expected, = torch.autograd.grad(exact(x.double()), exact.weight,
+                                        grads.double())
+        torch.testing.assert_close(actual.double(), expected, rtol=2**-8,
+                                   atol=1e-4)
+        self.assertEqual(self.fallbacks(), set())
 
 
 class GradientsTest(CompileTest):

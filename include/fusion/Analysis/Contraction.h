@@ -64,6 +64,10 @@ struct ContractionOperand {
   /// For images whose windows the other factor is multiplied with: the
   /// contracted dimension that neighbours in memory lie along, the channels.
   std::optional<unsigned> channels;
+  /// For images that keep their channels and whose windows are what is
+  /// contracted, as for the gradient of a filter: the contracted dimensions
+  /// that count images and windows, in the order of memory.
+  SmallVector<unsigned> places;
   /// How elements are found in `source` where tables say where they lie, and
   /// the iteration dimension of each loop of that.
   std::optional<Lookup> lookup;

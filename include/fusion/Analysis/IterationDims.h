@@ -29,8 +29,9 @@ namespace mlir::fusion {
 ///
 /// Numbering is deterministic: the dimensions of the primary result (the one of
 /// largest rank, then of largest size, then the first) in order, those of the
-/// other results, then those of the nodes' loops in order. What no loop walks,
-/// such as the rows of a table that elements are gathered from, has no number.
+/// other results, places of windows that are contracted, then those of the
+/// nodes' loops in order. What no loop walks, such as the rows of a table that
+/// elements are gathered from, has no number.
 class IterationDims {
 public:
   /// Those of `nodes` (ascending), which store `stored`.

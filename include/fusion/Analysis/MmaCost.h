@@ -68,6 +68,8 @@ struct MmaProblem {
   /// Chunks that the depth is walked in beside those of `depth` itself (the
   /// taps of a filter).
   int64_t taps = 1;
+  /// The operand, if one is, of which the depth counts windows of images.
+  std::optional<unsigned> places;
   /// Bits of an element in the product, and in memory for rows and columns.
   int64_t elementBits = 16;
   int64_t storedBits[2] = {16, 16};

@@ -49,6 +49,8 @@ struct ProductDims {
   SmallVector<unsigned> rows, columns;
   /// The contracted dimension that chunks are taken of.
   unsigned depth = 0;
+  /// Contracted dimensions before it that one walk runs through with it.
+  SmallVector<unsigned> outerDepths;
   /// Those of the products of the same tile that are made after the first one,
   /// each along a dimension of its own.
   SmallVector<unsigned, 2> laterDepths;

@@ -309,8 +309,8 @@ private:
   /// for itself.
   Value rank, mask;
   Value barrier, parameter;
-  /// Of windows, from the fastest dimension on.
-  SmallVector<Value> offsets;
+  /// Of windows, of each piece from the fastest dimension on.
+  SmallVector<SmallVector<Value>> offsets;
 };
 } // namespace
 
@@ -328,9 +328,12 @@ FailureOr<tile::DealtBoxes> AsyncLoadEmitter::dealBoxes() {
     return op.emitOpError("FUS-3318: the boxes of a copy for ")
            << blocks << " blocks cannot be dealt to them";
   // Only the engine knows where the windows of later pixels start.
+  int64_t pixels = map.getBox().size() - 2;
+  unsigned rows = llvm::find(op.getDims(), pixels) - op.getDims().begin();
   if (!op.getOffsets().empty() &&
-      llvm::any_of(dealt->first,
-                   [](const tile::CopyBox &box) { return box.start[0] != 0; }))
+      llvm::any_of(dealt->first, [&](const tile::CopyBox &box) {
+        return box.start[rows] != 0;
+      }))
     return op.emitOpError("FUS-3311: a copy of windows takes all rows of the "
                           "buffer at once");
   return *dealt;
@@ -361,11 +364,14 @@ void AsyncLoadEmitter::copyBox(const tile::CopyBox &box,
         Value &own = coordinates.rbegin()[dim];
         own = arith::AddIOp::create(builder, own, byRank(distance));
       }
+  ValueRange ofPiece;
+  if (!offsets.empty())
+    ofPiece = offsets[piece];
   auto mode =
       offsets.empty() ? NVVM::TMALoadMode::TILE : NVVM::TMALoadMode::IM2COL;
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
       builder, target, parameter, coordinates, barrier,
-      /*im2colOffsets=*/offsets, /*multicastMask=*/mask,
+      /*im2colOffsets=*/ofPiece, /*multicastMask=*/mask,
       /*l2CacheHint=*/Value(), mode, /*isCTAOnly=*/false,
       /*group=*/nullptr, /*predicate=*/Value());
 }
@@ -381,10 +387,15 @@ LogicalResult AsyncLoadEmitter::emit() {
   }
   barrier = sharedMemory.getAddress(getStage(op, lowering).full);
   parameter = lowering.getParameter(op.getMap().getDefiningOp());
-  for (Value offset : llvm::reverse(op.getOffsets()))
-    offsets.push_back(
-        arith::TruncIOp::create(builder, builder.getI16Type(),
-                                builder.toI32(lowering.getScalar(offset))));
+  size_t each = op.getOffsets().size() / op.getNumPieces();
+  for (auto offset = op.getOffsets().begin(); offset != op.getOffsets().end();
+       offset += each) {
+    SmallVector<Value> &own = offsets.emplace_back();
+    for (Value place : llvm::reverse(llvm::make_range(offset, offset + each)))
+      own.push_back(
+          arith::TruncIOp::create(builder, builder.getI16Type(),
+                                  builder.toI32(lowering.getScalar(place))));
+  }
   for (const tile::CopyBox &box : dealt->first)
     copyBox(box, dealt->step);
   return success();

@@ -12,12 +12,13 @@ import math
 import random
 
 from .builder import BYTES, Builder, byte_count
-from .families import (attention, conv, layout, norm, pointwise, pool, product,
-                       reduce, scan, softmax)
+from .families import (attention, conv, filter, layout, norm, pointwise, pool,
+                       product, reduce, scan, softmax)
 
 FAMILIES = {"reduce": reduce, "norm": norm, "softmax": softmax, "pool": pool,
             "scan": scan, "pointwise": pointwise, "layout": layout,
-            "product": product, "conv": conv, "attention": attention}
+            "product": product, "conv": conv, "filter": filter,
+            "attention": attention}
 SECTOR = 32  # Bytes that memory delivers at least.
 
 

@@ -195,23 +195,36 @@ def _group_norm(tensor, weight, bias, batch, channels, rest, groups, eps):
 
 
 def _weight_gradient(grad, tensor, weight, stride, padding, dilation, groups):
-    """The gradient of the weight of a convolution. With groups it is itself a
-    convolution in groups, in which channels and batch change their places and
-    so do strides and dilations."""
-    none = [0] * len(stride)
-    if groups == 1:
-        return aten.convolution_backward(
-            grad, tensor, weight, None, stride, padding, dilation, False, none,
-            groups, [False, True, False])[1]
+    """The gradient of the weight of a convolution: a convolution in as many
+    groups in which channels and batch change their places and so do strides
+    and dilations. torch-mlir's own is one in as many groups as there are
+    images where strides are not 1, each rounded before they are added up."""
     batch, channels, *sizes = tensor.shape
-    own = channels // groups
-    inputs = tensor.reshape(batch, groups, own, *sizes).transpose(
-        0, 2).reshape(own, groups * batch, *sizes)
+    none = [0] * len(stride)
+    inputs = tensor
+    if groups > 1:
+        inputs = tensor.reshape(batch, groups, channels // groups, *sizes)
+        inputs = inputs.transpose(0, 2).flatten(1, 2)
+    else:
+        inputs = tensor.transpose(0, 1)
+    # What strides leave out of the input at its end.
+    rest = [size + 2 * p - (s * (out - 1) + d * (k - 1) + 1)
+            for size, p, s, out, d, k in zip(
+                sizes, padding, stride, grad.shape[2:], dilation,
+                weight.shape[2:])]
+    is_known = all(isinstance(one, int) for one in rest)
+    if is_known and any(rest):
+        ends = []
+        for dim, (p, one) in enumerate(zip(padding, rest), 2):
+            end = max(one - p, 0)
+            inputs = inputs.narrow(dim, 0, inputs.shape[dim] - end)
+            ends = [p, max(p - one, 0), *ends]
+        inputs, padding = aten.constant_pad_nd(inputs, ends, 0), none
     result = aten.convolution(inputs, grad.transpose(0, 1), None, dilation,
                               padding, stride, False, none, groups)
-    # Where strides left a rest of the input out there is too much.
-    for dim, size in enumerate(weight.shape[2:], 2):
-        result = result.narrow(dim, 0, size)
+    if not is_known:
+        for dim, size in enumerate(weight.shape[2:], 2):
+            result = result.narrow(dim, 0, size)
     return result.transpose(0, 1)
 
 
@@ -237,14 +250,20 @@ def _tensor_gradient(grad, tensor, weight, stride, padding, dilation, groups):
 def _convolution_backward(grad, tensor, weight, bias_sizes, stride, padding,
                           dilation, transposed, output_padding, groups,
                           wanted):
-    """torch-mlir has those of convolutions that are neither transposed nor in
-    groups. A transposed one is the adjoint of a convolution with the same
-    weight: that of `grad`, and the gradient of its weight with the two tensors
-    exchanged."""
-    if not transposed and groups == 1:
+    """torch-mlir has those of inputs and biases of convolutions that are
+    neither transposed nor in groups. A transposed one is the adjoint of a
+    convolution with the same weight: that of `grad`, and the gradient of its
+    weight with the two tensors exchanged."""
+    is_plain = not transposed and groups == 1
+    if is_plain and not wanted[1]:
         return NotImplemented
     form = stride, padding, dilation, groups
     results = [None, None, None]
+    if is_plain and (wanted[0] or wanted[2]):
+        results[0], _, results[2] = aten.convolution_backward(
+            grad, tensor, weight, bias_sizes, stride, padding, dilation,
+            transposed, output_padding, groups, [wanted[0], False, wanted[2]])
+        wanted = [False, True, False]
     if wanted[0]:
         results[0] = aten.convolution(
             grad, weight, None, stride, padding, dilation, False,

@@ -144,6 +144,21 @@ fusion_tile.program @offsets(%a: !llvm.ptr<1>) attributes {num_warps = 4} {
 
 #b = #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
 
+fusion_tile.program @offsets_of_pieces(%a: !llvm.ptr<1>) attributes {num_warps = 4} {
+  %c0 = arith.constant 0 : index
+  %v = fusion_tile.view %a[] {shape = affine_map<() -> (2, 8, 8, 64)>} : !llvm.ptr<1> to !fusion_tile.view<2x8x8x64xf16>
+  %m = fusion_tile.tensor_map %v {im2col = #fusion_tile.im2col<lower = [-1, -1], upper = [-1, -1]>} : !fusion_tile.view<2x8x8x64xf16> -> !fusion_tile.tensor_map<1x1x64x32xf16, b64>
+  %ring = fusion_tile.make_ring : <2, [!fusion_tile.buffer<64x64xf16, #b>]>
+  %x = fusion_tile.acquire %ring[%c0] : !fusion_tile.ring<2, [!fusion_tile.buffer<64x64xf16, #b>]> -> !fusion_tile.buffer<64x64xf16, #b>
+  // expected-error@+1 {{expects 4 offsets, got 2}}
+  fusion_tile.async_load %m[%c0, %c0, %c0, %c0, %c0, %c0, %c0, %c0] offset[%c0, %c0] into %x signals %ring[%c0] dims [2, 3] along 1 : !fusion_tile.tensor_map<1x1x64x32xf16, b64>, !fusion_tile.buffer<64x64xf16, #b>, !fusion_tile.ring<2, [!fusion_tile.buffer<64x64xf16, #b>]>
+  fusion_tile.return
+}
+
+// -----
+
+#b = #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
+
 fusion_tile.program @along_nothing(%a: !llvm.ptr<1>) attributes {num_warps = 4} {
   %c0 = arith.constant 0 : index
   %v = fusion_tile.view %a[] {shape = affine_map<() -> (8, 64)>} : !llvm.ptr<1> to !fusion_tile.view<8x64xf16>

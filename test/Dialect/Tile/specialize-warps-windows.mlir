@@ -83,9 +83,46 @@ fusion_tile.program @dilated(%px: !llvm.ptr<1>) attributes {
 
 // -----
 
+// The gradient of a filter: the rows that windows of 3x3 lie along are what is
+// contracted. The columns are 64 channels at each element of the filter, of
+// which a tile has two, the second one of its own row in the last tile.
+
+#image = affine_map<(d0, d1)[s0, s1] -> (((d1 + s1) floordiv 7) floordiv 7, ((d1 + s1) floordiv 7) mod 7 + ((d0 + s0) floordiv 64) floordiv 3 - 1, (d1 + s1) mod 7 + ((d0 + s0) floordiv 64) mod 3 - 1, (d0 + s0) mod 64)>
+#grad = affine_map<(d0, d1)[s0] -> (d1 + s0, d0)>
+
+// CHECK-LABEL: fusion_tile.program @gradient
+// CHECK-DAG: fusion_tile.tensor_map {{.*}} im2col = #fusion_tile.im2col<lower = [-1, -1], upper = [-1, -1]>} : <4x7x7x64xf16> -> <1x1x64x64xf16, b128>
+// CHECK: producer
+// CHECK: fusion_tile.async_load {{.*}} dims [1, 0] :
+// CHECK: fusion_tile.async_load %{{.*}}[%[[N:.*]], %[[H:.*]], %[[W:.*]], %{{.*}}, %[[N2:.*]], %[[H2:.*]], %[[W2:.*]], %{{.*}}] offset[%[[R0:.*]], %[[S0:.*]], %[[R1:.*]], %[[S1:.*]]] into {{.*}} dims [3, 2] along 0
+fusion_tile.program @gradient(%px: !llvm.ptr<1>, %pg: !llvm.ptr<1>) attributes {
+    num_warps = 4, pipeline = #fusion_tile.pipeline<wgmma, stages = 4>} {
+  %c0 = arith.constant 0 : index
+  %c5 = arith.constant 5 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %c196 = arith.constant 196 : index
+  %block = gpu.block_id x
+  %tile = arith.remui %block, %c5 : index
+  %n = arith.muli %tile, %c128 : index
+  %x = fusion_tile.view %px[] {shape = affine_map<() -> (4, 7, 7, 64)>} : !llvm.ptr<1> to !fusion_tile.view<4x7x7x64xf16>
+  %g = fusion_tile.view %pg[] {shape = affine_map<() -> (196, 64)>} : !llvm.ptr<1> to !fusion_tile.view<196x64xf16>
+  %init = arith.constant dense<0.0> : tensor<64x128xf32>
+  %sum = scf.for %k = %c0 to %c196 step %c64 iter_args(%a = %init) -> (tensor<64x128xf32>) {
+    %kg = fusion_tile.load %g[#grad] (%k) checked [true, false] : !fusion_tile.view<196x64xf16> -> tensor<64x64xf16>
+    %kx = fusion_tile.load %x[#image] (%n, %k) checked [true, true, true, false] : !fusion_tile.view<4x7x7x64xf16> -> tensor<128x64xf16>
+    %d = fusion_tile.dot %kg, %kx, %a : tensor<64x64xf16>, tensor<128x64xf16> -> tensor<64x128xf32>
+    scf.yield %d : tensor<64x128xf32>
+  }
+  fusion_tile.return
+}
+
+// -----
+
 // What the engine cannot count: steps of more than eight, an element of the
 // window that no loop gives, a second image after the end of the first that is
-// not counted, digits in another order, images that may have any size.
+// not counted, digits in another order, images that may have any size, channels
+// of two elements of windows in one box.
 
 // REMARK: FUS-3211: {{.*}}: windows are 9 elements apart, the copy engine steps by up to 8;
 // REMARK: FUS-3211: {{.*}}: the place of an element in its window is not known;
@@ -93,6 +130,7 @@ fusion_tile.program @dilated(%px: !llvm.ptr<1>) attributes {
 // REMARK: FUS-3211: {{.*}}: the tile is no box of the tensor;
 // REMARK: FUS-3211: {{.*}}: an image of windows has a dynamic size;
 // REMARK: FUS-3211: {{.*}}: windows start or end -200 elements away
+// REMARK: FUS-3211: {{.*}}: channels of one box lie at several elements of the windows;
 // CHECK-NOT: fusion_tile.specialize
 fusion_tile.program @far(%px: !llvm.ptr<1>) attributes {
     num_warps = 4, pipeline = #fusion_tile.pipeline<wgmma, stages = 4>} {
@@ -139,6 +177,14 @@ fusion_tile.program @corner(%px: !llvm.ptr<1>) attributes {
   %x = fusion_tile.view %px[] {shape = affine_map<() -> (2, 8, 208, 64)>} : !llvm.ptr<1> to !fusion_tile.view<2x8x208x64xf16>
   %init = arith.constant dense<0.0> : tensor<64x64xf32>
   %kx = fusion_tile.load %x[affine_map<(d0, d1) -> (d0 floordiv 64, (d0 floordiv 8) mod 8, d0 mod 8, d1)>] () checked [true, true, true, false] : !fusion_tile.view<2x8x208x64xf16> -> tensor<64x64xf16>
+  %d = fusion_tile.dot %kx, %kx, %init : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  fusion_tile.return
+}
+fusion_tile.program @pieces(%px: !llvm.ptr<1>) attributes {
+    num_warps = 4, pipeline = #fusion_tile.pipeline<wgmma, stages = 4>} {
+  %x = fusion_tile.view %px[] {shape = affine_map<() -> (2, 8, 8, 32)>} : !llvm.ptr<1> to !fusion_tile.view<2x8x8x32xf16>
+  %init = arith.constant dense<0.0> : tensor<64x64xf32>
+  %kx = fusion_tile.load %x[affine_map<(d0, d1) -> (d1 floordiv 64, (d1 floordiv 8) mod 8, d1 mod 8 + d0 floordiv 32, d0 mod 32)>] () checked [true, true, true, false] : !fusion_tile.view<2x8x8x32xf16> -> tensor<64x64xf16>
   %d = fusion_tile.dot %kx, %kx, %init : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
   fusion_tile.return
 }

@@ -53,8 +53,8 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
       far are repaired when it changes (docs/Rationale/Cascades.md);
     - `merged`: the dimension is the outer part of one axis with the next
       dimension of its role (row, column) in a contraction, or of one walk with
-      the next dimension that a kernel reduces; the last of them carries kind
-      and tile of the whole, `tile` is 1 here;
+      the next dimension that a kernel reduces or contracts; the last of them
+      carries kind and tile of the whole, `tile` is 1 here;
     - `group`: the dimension counts groups of rows (`fusion.row_groups`) whose
       sizes are known at run time. Tiles of the rows' `grid` axis each have rows
       of one group, which is the coordinate along this dimension; `tile` is 1.

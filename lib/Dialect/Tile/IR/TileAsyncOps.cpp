@@ -232,7 +232,9 @@ LogicalResult AsyncLoadOp::verify() {
     return emitOpError("copies for all blocks of a cluster, but its ring is "
                        "not released by all: it needs 'multicast'");
   if (auto map = getMap().getDefiningOp<TensorMapOp>()) {
-    size_t numOffsets = map.getIm2col() ? getCoordinates().size() - 2 : 0;
+    size_t numOffsets =
+        map.getIm2col() ? getNumPieces() * (map.getType().getBox().size() - 2)
+                        : 0;
     if (getOffsets().size() != numOffsets)
       return emitOpError("expects ")
              << numOffsets << " offsets, got " << getOffsets().size();
@@ -243,9 +245,9 @@ LogicalResult AsyncLoadOp::verify() {
     if (*along < 0 || *along >= static_cast<int64_t>(shape.size()))
       return emitOpError("'along' names dimension ")
              << *along << ", which the tile does not have";
-    if (getMulticast() || !getOffsets().empty())
-      return emitOpError("copies of pieces are neither for all blocks of a "
-                         "cluster nor of windows");
+    if (getMulticast())
+      return emitOpError("copies of pieces are not for all blocks of a "
+                         "cluster");
   }
   if (pieces > 0)
     if (failed(verifyCopy(*this, getMap().getType(),

@@ -333,3 +333,25 @@ SmallVector<Value> tile::emitStarts(OpBuilder &builder, LoadOp load,
   }
   return starts;
 }
+
+SmallVector<Value> tile::emitOffsets(OpBuilder &builder, LoadOp load,
+                                     const TensorCopy &copy,
+                                     function_ref<Value(Value)> getScalar) {
+  SmallVector<Value> symbols =
+      llvm::map_to_vector(load.getSymbols(), getScalar);
+  if (!copy.pieces)
+    return emitCoordinates(builder, load.getLoc(), copy.offsets, symbols);
+  auto [axis, length] = *copy.pieces;
+  SmallVector<Value> offsets;
+  int64_t rows = getTileShape(load.getType())[axis];
+  for (int64_t row = 0; row < rows; row += length) {
+    AffineExpr at = getAffineConstantExpr(row, load.getContext());
+    SmallVector<AffineExpr> own =
+        llvm::map_to_vector(copy.offsets, [&](AffineExpr offset) {
+          return offset.replaceDims(at);
+        });
+    llvm::append_range(offsets,
+                       emitCoordinates(builder, load.getLoc(), own, symbols));
+  }
+  return offsets;
+}

@@ -142,15 +142,11 @@ void ProducerWriter::writeStage(Location loc, ArrayRef<Copy> copies) {
   OpBuilder &builder = state.builder;
   SmallVector<SmallVector<Value>> starts, offsets;
   for (auto [load, copy, mapping] : copies) {
-    SmallVector<Value> symbols;
-    for (Value symbol : load.getSymbols())
-      symbols.push_back(mapping->lookupOrDefault(symbol));
-    starts.push_back(
-        emitStarts(builder, load, *copy, [mapping = mapping](Value scalar) {
-          return mapping->lookupOrDefault(scalar);
-        }));
-    offsets.push_back(
-        emitCoordinates(builder, load.getLoc(), copy->offsets, symbols));
+    auto getScalar = [mapping = mapping](Value scalar) {
+      return mapping->lookupOrDefault(scalar);
+    };
+    starts.push_back(emitStarts(builder, load, *copy, getScalar));
+    offsets.push_back(emitOffsets(builder, load, *copy, getScalar));
   }
   Value &position = state.positions[ring];
   auto type = cast<RingType>(value().getType());

@@ -12,11 +12,17 @@
 // counts these digits by itself, from the lower to the upper corner of a
 // bounding box.
 //
+// The other dimension of the tile runs along the channels. Where it goes on in
+// the same channels of the next element of each window, as the columns of the
+// gradient of a filter do, the elements are copied one by one, in pieces.
+//
 //===----------------------------------------------------------------------===//
 
 #include "TensorCopyRules.h"
 #include "fusion/Dialect/Tile/IR/AsyncLayouts.h"
+#include "fusion/Support/Interval.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
@@ -31,6 +37,10 @@ static constexpr int64_t kMaxStride = 8;
 // Coordinates
 //===----------------------------------------------------------------------===//
 
+/// The dimensions of coordinates here: where a piece of the tile starts along
+/// the channels, and the row in the tile.
+static constexpr unsigned kPiece = 0, kRow = 1;
+
 namespace {
 /// `stride * digit + rest`, where the digit is `row floordiv divisor`, `mod
 /// size` when there is a size. Without a digit, `row` is null.
@@ -38,10 +48,6 @@ struct Coordinate {
   AffineExpr row, digit, rest;
   int64_t stride = 1, divisor = 1;
   std::optional<int64_t> size;
-};
-
-struct Interval {
-  int64_t low = 0, high = 0;
 };
 } // namespace
 
@@ -65,12 +71,12 @@ static FailureOr<Coordinate> splitCoordinate(AffineExpr expr) {
   Coordinate result;
   result.rest = getAffineConstantExpr(0, expr.getContext());
   // A row that is not divided adds up terms of its own.
-  if (llvm::any_of(terms, llvm::IsaPred<AffineDimExpr>)) {
+  if (llvm::is_contained(terms, getAffineDimExpr(kRow, expr.getContext()))) {
     result.row = result.digit = expr;
     return result;
   }
   for (AffineExpr term : terms) {
-    if (!hasDims(term)) {
+    if (!term.isFunctionOfDim(kRow)) {
       result.rest = result.rest + term;
       continue;
     }
@@ -86,60 +92,47 @@ static FailureOr<Coordinate> splitCoordinate(AffineExpr expr) {
   return result;
 }
 
-/// True when `expr` is dimension `number` and terms without dimensions.
-static bool counts(AffineExpr expr, unsigned number) {
+/// True when `expr` is the row and terms without dimensions.
+static bool countsRows(AffineExpr expr) {
   SmallVector<AffineExpr> terms;
   collectTerms(expr, terms);
-  AffineExpr dim = getAffineDimExpr(number, expr.getContext());
-  return llvm::count(terms, dim) == 1 && llvm::count_if(terms, hasDims) == 1;
+  AffineExpr row = getAffineDimExpr(kRow, expr.getContext());
+  return llvm::count(terms, row) == 1 && llvm::count_if(terms, hasDims) == 1;
 }
 
-/// The values that a symbol takes, when they are known.
-static std::optional<Interval> getInterval(Value symbol) {
-  APInt low, high, step;
-  if (matchPattern(symbol, m_ConstantInt(&low)))
-    return Interval{low.getSExtValue(), low.getSExtValue()};
-  auto argument = dyn_cast<BlockArgument>(symbol);
-  auto loop = argument
-                  ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
-                  : nullptr;
-  if (!loop || argument != loop.getInductionVar() ||
-      !matchPattern(loop.getLowerBound(), m_ConstantInt(&low)) ||
-      !matchPattern(loop.getUpperBound(), m_ConstantInt(&high)) ||
-      !matchPattern(loop.getStep(), m_ConstantInt(&step)))
-    return std::nullopt;
-  int64_t first = low.getSExtValue();
-  int64_t steps = (high.getSExtValue() - 1 - first) / step.getSExtValue();
-  return Interval{first,
-                  first + std::max<int64_t>(steps, 0) * step.getSExtValue()};
-}
-
-/// The values that `expr`, a sum of multiples of symbols and constants, takes.
-static std::optional<Interval> getInterval(AffineExpr expr,
-                                           ValueRange symbols) {
-  SmallVector<AffineExpr> terms;
-  collectTerms(expr, terms);
-  Interval sum;
-  for (AffineExpr term : terms) {
-    int64_t factor = 1;
-    if (auto product = dyn_cast<AffineBinaryOpExpr>(term);
-        product && product.getKind() == AffineExprKind::Mul)
-      if (auto constant = dyn_cast<AffineConstantExpr>(product.getRHS())) {
-        factor = constant.getValue();
-        term = product.getLHS();
-      }
-    std::optional<Interval> range;
-    if (auto constant = dyn_cast<AffineConstantExpr>(term))
-      range = Interval{constant.getValue(), constant.getValue()};
-    else if (auto symbol = dyn_cast<AffineSymbolExpr>(term))
-      range = getInterval(symbols[symbol.getPosition()]);
-    if (!range)
-      return std::nullopt;
-    auto [low, high] = std::minmax({range->low * factor, range->high * factor});
-    sum.low += low;
-    sum.high += high;
+/// The values that `index` takes, as far as they are known.
+static Interval getRange(Value index) {
+  APInt constant;
+  if (matchPattern(index, m_ConstantInt(&constant)))
+    return Interval::point(constant.getSExtValue());
+  if (auto argument = dyn_cast<BlockArgument>(index)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (!loop || argument != loop.getInductionVar())
+      return {};
+    Interval first = getRange(loop.getLowerBound());
+    Interval end = getRange(loop.getUpperBound());
+    APInt step;
+    // The last step of a loop of constant bounds is known.
+    if (first.isPoint() && end.isPoint() && end.getLower() > first.getLower() &&
+        matchPattern(loop.getStep(), m_ConstantInt(&step))) {
+      int64_t steps =
+          (end.getLower() - 1 - first.getLower()) / step.getSExtValue();
+      return first.join(first + Interval::point(steps * step.getSExtValue()));
+    }
+    return first.join(Interval::indicesOf(end));
   }
-  return sum;
+  Operation *op = index.getDefiningOp();
+  if (!isa<arith::AddIOp, arith::MulIOp, arith::DivUIOp, arith::RemUIOp,
+           arith::MinUIOp>(op))
+    return {};
+  Interval lhs = getRange(op->getOperand(0)), rhs = getRange(op->getOperand(1));
+  if (isa<arith::AddIOp>(op))
+    return lhs + rhs;
+  if (isa<arith::MulIOp>(op))
+    return lhs * rhs;
+  if (isa<arith::MinUIOp>(op))
+    return Interval::min(lhs, rhs);
+  return isa<arith::DivUIOp>(op) ? lhs.floorDiv(rhs) : lhs.mod(rhs);
 }
 
 //===----------------------------------------------------------------------===//
@@ -151,7 +144,7 @@ class WindowMatcher {
 public:
   WindowMatcher(const Access &access, std::string &whyNot)
       : access(access), whyNot(whyNot), view(access.view.getType()),
-        context(view.getContext()) {}
+        shape(getTileShape(access.tile)), context(view.getContext()) {}
 
   FailureOr<TensorCopy> match();
 
@@ -160,33 +153,74 @@ private:
     whyNot = reason.str();
     return failure();
   }
-  /// Splits all coordinates but that of the channels; without a reason for
-  /// failure when they are not those of windows.
+  /// Sets the dimensions of the tile and the channels of a piece of it, at one
+  /// element of each window; without a reason for failure when the coordinates
+  /// are not those of windows.
+  LogicalResult findPieces();
+  /// Splits all coordinates but that of the channels; fails likewise.
   LogicalResult split();
   /// Sets what the copy needs of dimension `dim`, between the first and last.
   LogicalResult placeWindows(unsigned dim);
-  /// The expression where the tile starts.
+  /// `expr`, of the tile's dimensions, over those of coordinates here.
+  AffineExpr ofPiece(AffineExpr expr) {
+    AffineExpr dims[2];
+    dims[rows] = getAffineDimExpr(kRow, context);
+    dims[1 - rows] = copy.pieces ? getAffineDimExpr(kPiece, context)
+                                 : getAffineConstantExpr(0, context);
+    return expr.replaceDims(dims);
+  }
+  /// The expression where a piece starts.
   AffineExpr atStart(AffineExpr expr) {
-    AffineExpr zero = getAffineConstantExpr(0, context);
-    return expr.replaceDims({zero, zero});
+    return expr.replace(getAffineDimExpr(kRow, context),
+                        getAffineConstantExpr(0, context));
+  }
+  Interval rangeOf(AffineExpr expr) {
+    Interval all = Interval::indicesOf(Interval::point(shape[1 - rows]));
+    return fusion::getRange(expr, {all, all},
+                            llvm::map_to_vector(access.symbols, ::getRange));
   }
 
   const Access &access;
   std::string &whyNot;
   ViewType view;
+  ArrayRef<int64_t> shape;
   MLIRContext *context;
+  /// The dimension of the tile along which rows lie.
+  unsigned rows = 0;
   SmallVector<Coordinate> coordinates;
   TensorCopy copy;
   SmallVector<int64_t> lower, upper;
 };
 } // namespace
 
-LogicalResult WindowMatcher::split() {
-  whyNot.clear();
+LogicalResult WindowMatcher::findPieces() {
   ArrayRef<AffineExpr> results = access.map.getResults();
+  rows = results.back().isFunctionOfDim(1) ? 0 : 1;
+  unsigned channels = 1 - rows;
+  auto hasStep = [&](AffineExpr expr, int64_t step, int64_t width) {
+    std::optional<Run> run = getRun(expr, channels, width, access.symbols);
+    return run && run->stride == step;
+  };
+  auto isPiece = [&](int64_t width) {
+    return hasStep(results.back(), 1, width) &&
+           llvm::all_of(results.drop_back(), [&](AffineExpr expr) {
+             return hasStep(expr, 0, width);
+           });
+  };
+  int64_t width = shape[channels];
+  while (width > 1 && !isPiece(width))
+    width /= 2;
+  if (results.back().isFunctionOfDim(rows) || !isPiece(width))
+    return failure();
+  if (width < shape[channels])
+    copy.pieces = TensorCopy::Pieces{channels, width};
+  return success();
+}
+
+LogicalResult WindowMatcher::split() {
   AffineExpr row;
-  for (AffineExpr expr : results.drop_back()) {
-    FailureOr<Coordinate> coordinate = splitCoordinate(expr);
+  for (AffineExpr expr : access.map.getResults().drop_back()) {
+    FailureOr<Coordinate> coordinate = splitCoordinate(ofPiece(expr));
     if (failed(coordinate))
       return failure();
     if (coordinate->row && row && coordinate->row != row)
@@ -195,7 +229,7 @@ LogicalResult WindowMatcher::split() {
       row = coordinate->row;
     coordinates.push_back(*coordinate);
   }
-  if (!row || !counts(row, 0) || !counts(results.back(), 1))
+  if (!row || !countsRows(row))
     return failure();
   // The digits of the row, the fastest last: each begins where those after it
   // end, and one of the dimensions has no end.
@@ -221,15 +255,15 @@ LogicalResult WindowMatcher::placeWindows(unsigned dim) {
     return refuse("windows are " + Twine(coordinate.stride) +
                   " elements apart, the copy engine steps by up to " +
                   Twine(kMaxStride));
-  std::optional<Interval> range = getInterval(coordinate.rest, access.symbols);
-  if (!range)
+  Interval range = rangeOf(coordinate.rest);
+  if (!range.isBounded())
     return refuse("the place of an element in its window is not known");
   int64_t limit = getIm2ColCornerLimit(coordinates.size() - 1);
-  if (range->high - range->low >= 2 * limit)
-    return refuse("a window reaches " + Twine(range->high - range->low) +
+  int64_t first = range.getLower(), reach = range.getUpper() - first, last;
+  if (reach >= 2 * limit)
+    return refuse("a window reaches " + Twine(reach) +
                   " elements far, the copy engine takes less than " +
                   Twine(2 * limit));
-  int64_t first = range->low, last;
   if (coordinate.row && !coordinate.size) {
     // Past the last window of the only image there is nothing but zeros.
     if (view.getShape()[0] != 1 ||
@@ -261,27 +295,30 @@ FailureOr<TensorCopy> WindowMatcher::match() {
     return failure();
   int64_t rank = view.getRank();
   whyNot.clear();
-  if (rank < 3 || failed(split()))
+  if (rank < 3 || failed(findPieces()) || failed(split()))
     return failure();
   if (coordinates[0].stride != 1)
     return refuse("images are taken in steps");
-  copy.dims = {rank - 2, rank - 1};
-  copy.fastDim = 1;
+  copy.fastDim = 1 - rows;
+  copy.dims.assign(2, rank - 1);
+  copy.dims[rows] = rank - 2;
   copy.strides.assign(rank, 1);
   copy.starts.resize(rank);
   copy.starts[0] = coordinates[0].rest;
   if (coordinates[0].row)
     copy.starts[0] = copy.starts[0] + atStart(coordinates[0].digit);
-  copy.starts.back() = atStart(access.map.getResults().back());
+  copy.starts.back() = ofPiece(access.map.getResults().back());
   for (unsigned dim = 1; dim + 1 < rank; ++dim)
     if (failed(placeWindows(dim)))
       return failure();
   copy.im2col = Im2ColAttr::get(context, lower, upper);
   constexpr int64_t kMaxRows = 256;
-  if (getTileShape(access.tile)[0] > kMaxRows)
+  if (shape[rows] > kMaxRows)
     return refuse("the tile has more than " + Twine(kMaxRows) + " rows");
   if (failed(setBoxes(access, kMaxRows, copy, whyNot)))
     return failure();
+  if (copy.pieces && copy.map.getBox().back() > copy.pieces->length)
+    return refuse("channels of one box lie at several elements of the windows");
   return copy;
 }
 

@@ -200,8 +200,9 @@ def Tile_AsyncLoadOp : Tile_Op<"async_load", [AttrSizedOperandSegments,
     memory of every block. The ring has `multicast` too.
 
     With `along`, the tile is made of equal pieces along that dimension of its
-    own, as of rows that a table places: `coordinates` are where each starts, one
-    piece after the other. A box lies in one piece.
+    own, as of rows that a table places or of channels at different places of
+    windows: `coordinates` are where each starts, one piece after the other, and
+    so are `offsets`. A box lies in one piece.
 
     Example:
     ```mlir

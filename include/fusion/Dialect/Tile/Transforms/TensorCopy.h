@@ -39,10 +39,10 @@ struct TensorCopy {
   Im2ColAttr im2col;
   SmallVector<int64_t> strides;
   SmallVector<AffineExpr> offsets;
-  /// For rows that index tiles place: the dimension of the tile that is copied
-  /// in pieces, and the elements of each. `starts` are then over the position
-  /// of a piece in the tile as well, and over its own elements of the index
-  /// tiles.
+  /// For rows that index tiles place, and for channels at several elements of
+  /// windows: the dimension of the tile that is copied in pieces, and the
+  /// elements of each. `starts` and `offsets` are then over the position of a
+  /// piece in the tile as well, and over its own elements of the index tiles.
   struct Pieces {
     unsigned dim;
     int64_t length;
@@ -59,11 +59,12 @@ struct TensorCopy {
 FailureOr<TensorCopy> getTensorCopy(const Access &access, std::string &whyNot,
                                     int64_t maxRows = 256);
 
-/// How the engine loads a tile whose rows are the windows of a convolution, one
-/// element of each: images, spatial dimensions and channels, the rows counting
-/// row-major through places of windows and then through images. Fails, with
-/// the reason in `whyNot`, when it cannot; the reason is empty when the rows
-/// are no such places at all.
+/// How the engine loads a tile along one dimension of which, its rows, lie the
+/// windows of a convolution, one element of each: images, spatial dimensions
+/// and channels, the rows counting row-major through places of windows and then
+/// through images. Channels, the other dimension, may be at one element of the
+/// windows after the other. Fails, with the reason in `whyNot`, when it cannot;
+/// the reason is empty when there are no such places at all.
 FailureOr<TensorCopy> getWindowCopy(const Access &access, std::string &whyNot);
 
 /// The copy of a gathered tile, some rows at a time; fails with the reason.
@@ -75,6 +76,11 @@ FailureOr<TensorCopy> getGatheredCopy(LoadOp load, std::string &whyNot);
 SmallVector<Value> emitStarts(OpBuilder &builder, LoadOp load,
                               const TensorCopy &copy,
                               llvm::function_ref<Value(Value)> getScalar);
+
+/// The same for the elements of windows that are copied.
+SmallVector<Value> emitOffsets(OpBuilder &builder, LoadOp load,
+                               const TensorCopy &copy,
+                               llvm::function_ref<Value(Value)> getScalar);
 
 /// Emits `coordinates`, such as those at which a copy starts, given the values
 /// of the access's symbols.
