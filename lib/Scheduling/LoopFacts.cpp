@@ -145,15 +145,15 @@ void LoopFacts::findKinds() {
 }
 
 void LoopFacts::findJoins() {
-  joins.assign(getNumDims(), 0);
+  joins.assign(getNumDims(), {});
   for (const BodyInstance &instance : body.getInstances())
     for (const BodyPart &part : instance.joined) {
       if (!part.dim || extents[*part.dim] < 2)
         continue;
-      int64_t &step = joins[*part.dim];
-      for (int64_t place : {part.begin, part.end})
-        if (place > 0 && place < extents[*part.dim])
-          step = std::gcd(step, place);
+      Join &join = joins[*part.dim];
+      ++join.parts;
+      if (part.begin > 0)
+        join.step = std::gcd(join.step, part.begin);
     }
 }
 

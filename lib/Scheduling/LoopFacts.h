@@ -72,10 +72,13 @@ struct LoopFacts {
   /// Operations per element in the bodies of the kernel's structured
   /// operations.
   double operations = 0;
-  /// For each dimension that tensors are joined along a number that divides
-  /// where all of them begin and end, but for the ends of the dimension; else
-  /// 0.
-  SmallVector<int64_t> joins;
+  /// What is joined along a dimension: so many parts, if there are any, and a
+  /// number that divides where each begins.
+  struct Join {
+    int64_t parts = 0, step = 0;
+  };
+  /// For each dimension.
+  SmallVector<Join> joins;
 
   LoopFacts(const KernelBody &body, const TargetInfo &target);
 

@@ -118,11 +118,12 @@ static void setSides(LoopSchedule &draft, const LoopFacts &facts,
 
 /// One 16-byte access a thread for each operand; with `several` more of them in
 /// fewer threads. A small problem has fewer threads a block where it `spreads`
-/// over the chip.
+/// over the chip. Tiles have `most` elements along dimensions, where that is not
+/// empty.
 static LoopSchedule getSchedule(const LoopFacts &facts,
                                 const std::optional<TileSides> &sides,
                                 bool several, bool spreads,
-                                bool parted = false) {
+                                ArrayRef<int64_t> most = {}) {
   const PointwiseConstants &fitted = facts.target.fitted.pointwise;
   LoopSchedule draft(Strategy::Pointwise, facts.getNumDims());
   int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
@@ -132,11 +133,9 @@ static LoopSchedule getSchedule(const LoopFacts &facts,
   int64_t budget = threads * vector * accesses;
   if (sides)
     setSides(draft, facts, *sides, vector);
-  // Where blocks are to find parts of what is joined, no tile has elements of
-  // two.
   auto getMost = [&](unsigned dim) {
-    int64_t most = nextPowerOfTwo(facts.extents[dim]), step = facts.joins[dim];
-    return parted && step > 0 ? std::min(most, step & -step) : most;
+    int64_t whole = nextPowerOfTwo(facts.extents[dim]);
+    return most.empty() ? whole : std::min(whole, most[dim]);
   };
   auto rank = static_cast<int64_t>(facts.primary.size());
   // A few steps along a dimension that an operand lacks: the block reads that
@@ -196,24 +195,33 @@ static bool hasManySingles(const LoopFacts &facts, const LoopSchedule &draft) {
 /// in; false where each has all of them.
 static bool setParted(LoopSchedule &draft, const LoopFacts &facts) {
   bool isParted = false;
-  for (auto [axis, extent, step] :
+  for (auto [axis, extent, join] :
        llvm::zip(draft.axes, facts.extents, facts.joins)) {
-    axis.parted = step > 0 && axis.tile < extent;
+    axis.parted = join.step > 0 && axis.tile < extent;
     isParted |= axis.parted;
   }
   return isParted;
 }
 
 /// Adds the first of `schedules` with blocks that find the parts of what is
-/// joined, and such whose tiles lie in one part each.
+/// joined, and such whose tiles lie in one part each, or are about as long as
+/// parts are.
 static void addParted(LoopSchedules &schedules, const LoopFacts &facts,
                       const std::optional<TileSides> &sides) {
-  if (llvm::all_of(facts.joins, [](int64_t step) { return step == 0; }))
-    return;
+  SmallVector<int64_t> whole, about;
+  for (auto [extent, join] : llvm::zip(facts.extents, facts.joins)) {
+    bool isJoined = join.step > 0;
+    int64_t all = nextPowerOfTwo(extent);
+    whole.push_back(isJoined ? join.step & -join.step : all);
+    about.push_back(isJoined ? nextPowerOfTwo(extent / join.parts) : all);
+  }
   LoopSchedules parted{schedules.front()};
   for (bool several : {false, true})
-    parted.push_back(getSchedule(facts, sides, several, /*spreads=*/true,
-                                 /*parted=*/true));
+    parted.push_back(
+        getSchedule(facts, sides, several, /*spreads=*/true, whole));
+  if (about != whole)
+    parted.push_back(getSchedule(facts, sides, /*several=*/false,
+                                 /*spreads=*/true, about));
   for (LoopSchedule &draft : parted)
     if (setParted(draft, facts))
       schedules.push_back(std::move(draft));
@@ -246,6 +254,7 @@ LoopSchedules mlir::fusion::getPointwiseSchedules(const LoopFacts &facts) {
       getSchedule(facts, usual, /*several=*/false, /*spreads=*/false);
   if (whole.warps != result.front().warps)
     result.push_back(std::move(whole));
-  addParted(result, facts, usual);
+  if (llvm::any_of(facts.joins, [](auto join) { return join.step > 0; }))
+    addParted(result, facts, usual);
   return result;
 }

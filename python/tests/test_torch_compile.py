@@ -26,7 +26,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]
 
 # What is left to PyTorch in a training step of each block, beside nothing.
 SCATTERS = "aten.index_put.default"
-FALLBACKS = {"dlrm": {SCATTERS}, "bert": {SCATTERS}}
+LOOKUPS = "aten.embedding_dense_backward.default"
+FALLBACKS = {"dlrm": {SCATTERS, LOOKUPS}, "bert": {LOOKUPS}}
 # Launches of a forward pass.
 KERNELS = {"mlp": 3, "dlrm": 6, "resnet": 9, "unet": 10, "vit": 8, "gpt": 8,
            "bert": 8, "llama": 12, "diffusion": 18, "lstm": 2, "mamba": 23,
