@@ -40,11 +40,12 @@ private:
   };
 
   AffineExpr getCoord() const { return coords[dim]; }
-  FailureOr<SmallVector<Part>> findParts();
+  /// Finds the parts that elements of tiles may lie in.
+  LogicalResult findParts();
   /// Whether elements of tiles may lie in `part`.
   bool mayHave(const Part &part) const;
   FailureOr<Tile> evaluate(const Part &part);
-  FailureOr<Tile> select(ArrayRef<Part> parts);
+  FailureOr<Tile> select();
 
   /// Finds where the tile begins, when blocks are to branch.
   bool findPlace();
@@ -52,13 +53,12 @@ private:
   AffineExpr onAxis(AffineExpr place) const { return place - shift; }
   /// Where no tile has elements on both sides of `place`.
   bool isBetweenTiles(AffineExpr place) const;
-  /// What is between tiles, as near the middle of `parts` as can be, or the
+  /// What is between tiles, as near the middle of `some` as can be, or the
   /// middle; never the first part.
-  unsigned chooseMiddle(ArrayRef<Part> parts) const;
-  /// Elements of the tile in `parts`, and those of `before` in front of them;
+  unsigned chooseMiddle(ArrayRef<Part> some) const;
+  /// Elements of the tile in `some`, and those of `before` in front of them;
   /// without it none is there. Those behind are nobody's yet.
-  FailureOr<Tile> emitBranches(ArrayRef<Part> parts,
-                               std::optional<Tile> before);
+  FailureOr<Tile> emitBranches(ArrayRef<Part> some, std::optional<Tile> before);
   FailureOr<Tile> emitPart(const Part &part, std::optional<Tile> before);
   /// What `yes` emits where `condition` holds, and what `no` does elsewhere.
   FailureOr<Tile> branch(Value condition, function_ref<FailureOr<Tile>()> yes,
@@ -78,6 +78,7 @@ private:
   TileEvaluator &evaluator;
   TileBuilder &builder;
   TileAxes &axes;
+  SmallVector<Part> parts;
 
   /// The coordinate along the joined dimension is that along `axis`, moved by
   /// `shift`.
@@ -90,8 +91,7 @@ private:
 // Parts
 //===----------------------------------------------------------------------===//
 
-FailureOr<SmallVector<JoinEmitter::Part>> JoinEmitter::findParts() {
-  SmallVector<Part> parts;
+LogicalResult JoinEmitter::findParts() {
   AffineExpr start = builder.getAffineConstantExpr(0);
   for (Value input : op.getInputs()) {
     FailureOr<SmallVector<AffineExpr>> shape =
@@ -107,7 +107,7 @@ FailureOr<SmallVector<JoinEmitter::Part>> JoinEmitter::findParts() {
   llvm::erase_if(parts, [&](const Part &part) { return !mayHave(part); });
   if (parts.empty())
     parts.push_back(last);
-  return parts;
+  return success();
 }
 
 bool JoinEmitter::mayHave(const Part &part) const {
@@ -126,7 +126,7 @@ FailureOr<Tile> JoinEmitter::evaluate(const Part &part) {
   return evaluator.evaluate(part.tensor, source);
 }
 
-FailureOr<Tile> JoinEmitter::select(ArrayRef<Part> parts) {
+FailureOr<Tile> JoinEmitter::select() {
   SmallVector<Tile> tiles;
   for (const Part &part : parts) {
     FailureOr<Tile> tile = evaluate(part);
@@ -167,12 +167,11 @@ bool JoinEmitter::isBetweenTiles(AffineExpr place) const {
   return onAxis(place).isMultipleOf(axes[axis].tile);
 }
 
-unsigned JoinEmitter::chooseMiddle(ArrayRef<Part> parts) const {
-  unsigned middle = parts.size() / 2;
+unsigned JoinEmitter::chooseMiddle(ArrayRef<Part> some) const {
+  unsigned middle = some.size() / 2;
   for (unsigned away = 0; away <= middle; ++away)
     for (unsigned place : {middle - away, middle + away})
-      if (place > 0 && place < parts.size() &&
-          isBetweenTiles(parts[place].start))
+      if (place > 0 && place < some.size() && isBetweenTiles(some[place].start))
         return place;
   return middle;
 }
@@ -211,13 +210,18 @@ FailureOr<Tile> JoinEmitter::branch(Value condition,
 
 FailureOr<Tile> JoinEmitter::emitPart(const Part &part,
                                       std::optional<Tile> before) {
-  bool begins = isBetweenTiles(part.start), ends = isBetweenTiles(part.end);
-  auto start = dyn_cast<AffineConstantExpr>(onAxis(part.start));
-  auto end = dyn_cast<AffineConstantExpr>(onAxis(part.end));
-  axes.getAssumedBounds().push_back(
-      {builder.getAffineDimExpr(axis),
-       begins && start ? start.getValue() : std::numeric_limits<int64_t>::min(),
-       ends && end ? end.getValue() - 1 : std::numeric_limits<int64_t>::max()});
+  // Before the first part and behind the last one no branch tells tiles apart.
+  TileAxes::AssumedBounds bounds{builder.getAffineDimExpr(axis),
+                                 std::numeric_limits<int64_t>::min(),
+                                 std::numeric_limits<int64_t>::max()};
+  bool begins = isBetweenTiles(part.start);
+  if (auto start = dyn_cast<AffineConstantExpr>(onAxis(part.start));
+      start && begins && part.start != parts.front().start)
+    bounds.least = start.getValue();
+  if (auto end = dyn_cast<AffineConstantExpr>(onAxis(part.end));
+      end && isBetweenTiles(part.end) && part.end != parts.back().end)
+    bounds.most = end.getValue() - 1;
+  axes.getAssumedBounds().push_back(bounds);
   FailureOr<Tile> tile = evaluate(part);
   axes.getAssumedBounds().pop_back();
   if (failed(tile) || !before || begins)
@@ -226,14 +230,14 @@ FailureOr<Tile> JoinEmitter::emitPart(const Part &part,
   return builder.select(isBefore, *before, *tile);
 }
 
-FailureOr<Tile> JoinEmitter::emitBranches(ArrayRef<Part> parts,
+FailureOr<Tile> JoinEmitter::emitBranches(ArrayRef<Part> some,
                                           std::optional<Tile> before) {
-  if (parts.size() == 1)
-    return emitPart(parts.front(), before);
-  unsigned number = chooseMiddle(parts);
-  AffineExpr place = parts[number].start;
-  ArrayRef<Part> left = parts.take_front(number),
-                 right = parts.drop_front(number);
+  if (some.size() == 1)
+    return emitPart(some.front(), before);
+  unsigned number = chooseMiddle(some);
+  AffineExpr place = some[number].start;
+  ArrayRef<Part> left = some.take_front(number),
+                 right = some.drop_front(number);
   Value isLeft = compare(arith::CmpIPredicate::slt, place);
   auto emitLeft = [&] { return emitBranches(left, before); };
   if (isBetweenTiles(place))
@@ -252,14 +256,13 @@ FailureOr<Tile> JoinEmitter::emitBranches(ArrayRef<Part> parts,
 }
 
 FailureOr<Tile> JoinEmitter::emit() {
-  FailureOr<SmallVector<Part>> parts = findParts();
-  if (failed(parts))
+  if (failed(findParts()))
     return failure();
-  if (parts->size() == 1)
-    return evaluate(parts->front());
+  if (parts.size() == 1)
+    return evaluate(parts.front());
   if (!findPlace())
-    return select(*parts);
-  return emitBranches(*parts, /*before=*/std::nullopt);
+    return select();
+  return emitBranches(parts, /*before=*/std::nullopt);
 }
 
 FailureOr<Tile> mlir::fusion::evaluateMoved(tensor::ConcatOp op,

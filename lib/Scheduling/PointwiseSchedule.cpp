@@ -118,8 +118,8 @@ static void setSides(LoopSchedule &draft, const LoopFacts &facts,
 
 /// One 16-byte access a thread for each operand; with `several` more of them in
 /// fewer threads. A small problem has fewer threads a block where it `spreads`
-/// over the chip. Tiles have `most` elements along dimensions, where that is not
-/// empty.
+/// over the chip. Tiles have `most` elements along dimensions, where that is
+/// not empty.
 static LoopSchedule getSchedule(const LoopFacts &facts,
                                 const std::optional<TileSides> &sides,
                                 bool several, bool spreads,

@@ -7,6 +7,7 @@
 // RUN: fusion-run %s --device=emulator --random --seed=2 --verify --entry=ends
 // RUN: fusion-run %s --device=emulator --random --seed=3 --verify --entry=nested
 // RUN: fusion-run %s --device=emulator --random --seed=4 --dim=n=37 --verify --entry=dynamic
+// RUN: fusion-run %s --device=emulator --random --seed=5 --verify --entry=padded
 
 // One kernel looks up and joins.
 // CHECK-LABEL: func.func @lookups(
@@ -69,4 +70,17 @@ func.func @nested(%a: tensor<64x64xf32>, %b: tensor<64x128xf32>, %c: tensor<64x6
 func.func @dynamic(%a: tensor<?x96xf32> {fusion.dims = ["n", "_"]}, %b: tensor<5x96xf32>) -> tensor<?x96xf32> {
   %j = tensor.concat dim(0) %a, %b : (tensor<?x96xf32>, tensor<5x96xf32>) -> tensor<?x96xf32>
   return %j : tensor<?x96xf32>
+}
+
+// Tiles reach past what is joined: it is padded at both ends.
+func.func @padded(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<65x72xf16>) -> tensor<70x288xf16> {
+  %z = arith.constant 1.0 : f16
+  %s = tensor.extract_slice %c[1, 3] [64, 64] [1, 1] : tensor<65x72xf16> to tensor<64x64xf16>
+  %j = tensor.concat dim(1) %a, %b, %s : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x192xf16>
+  %r = arith.mulf %j, %j : tensor<64x192xf16>
+  %p = tensor.pad %r low[3, 32] high[3, 64] {
+  ^bb0(%i: index, %k: index):
+    tensor.yield %z : f16
+  } : tensor<64x192xf16> to tensor<70x288xf16>
+  return %p : tensor<70x288xf16>
 }
