@@ -72,15 +72,20 @@ func.func @dynamic(%a: tensor<?x96xf32> {fusion.dims = ["n", "_"]}, %b: tensor<5
   return %j : tensor<?x96xf32>
 }
 
-// Tiles reach past what is joined: it is padded at both ends.
-func.func @padded(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<65x72xf16>) -> tensor<70x288xf16> {
-  %z = arith.constant 1.0 : f16
-  %s = tensor.extract_slice %c[1, 3] [64, 64] [1, 1] : tensor<65x72xf16> to tensor<64x64xf16>
-  %j = tensor.concat dim(1) %a, %b, %s : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x192xf16>
-  %r = arith.mulf %j, %j : tensor<64x192xf16>
-  %p = tensor.pad %r low[3, 32] high[3, 64] {
+// A tile lies past all that is joined: it is padded there.
+// CHECK-LABEL: func.func @padded(
+// CHECK: fusion.kernel
+// CHECK-SAME: tile = 16, vector = 8, parted
+
+func.func @padded(%a: tensor<7x16xf16>, %b: tensor<8x20xf16>) -> tensor<10x49xf16> {
+  %z = arith.constant 0.0 : f16
+  %t = arith.addf %a, %a : tensor<7x16xf16>
+  %s = tensor.extract_slice %b[1, 3] [7, 16] [1, 1] : tensor<8x20xf16> to tensor<7x16xf16>
+  %j = tensor.concat dim(1) %t, %t, %s : (tensor<7x16xf16>, tensor<7x16xf16>, tensor<7x16xf16>) -> tensor<7x48xf16>
+  %r = arith.mulf %j, %j : tensor<7x48xf16>
+  %p = tensor.pad %r low[3, 0] high[0, 1] {
   ^bb0(%i: index, %k: index):
     tensor.yield %z : f16
-  } : tensor<64x192xf16> to tensor<70x288xf16>
-  return %p : tensor<70x288xf16>
+  } : tensor<7x48xf16> to tensor<10x49xf16>
+  return %p : tensor<10x49xf16>
 }
