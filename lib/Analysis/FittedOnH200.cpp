@@ -106,6 +106,8 @@ static constexpr LoopConstants getLoops() {
   // Flat concatenations of two f16 or bf16 have 25 for each element in all
   // (nvdisasm).
   c.checkInstructions = 4;
+  // A comparison and a branch.
+  c.branchInstructions = 2;
   c.runningShare = 0.5;
   c.partialLineClocks = 3;
   c.shuffleInstructions = 1;

@@ -38,6 +38,8 @@ private:
   AffineExpr getPart(unsigned first, unsigned last) const;
   void joinRuns(BodyAccess &access, SmallVectorImpl<AffineExpr> &coords) const;
   bool slides(const BodyInstance &instance) const;
+  /// Parts of a dimension of the chain lie apart in the one of all.
+  void flatten(SmallVector<BodyPart, 0> &parts) const;
   DimMask flatten(DimMask mask) const {
     return mask & all ? (mask & ~all) | DimMask(1) << chain.back() : mask;
   }
@@ -162,6 +164,12 @@ void DimFlattener::joinRuns(BodyAccess &access,
   }
 }
 
+void DimFlattener::flatten(SmallVector<BodyPart, 0> &parts) const {
+  for (BodyPart &part : parts)
+    if (part.dim && llvm::is_contained(chain, *part.dim))
+      part.dim = std::nullopt;
+}
+
 bool DimFlattener::run() {
   if (!findChain() ||
       !llvm::all_of(body.instances, [&](const BodyInstance &instance) {
@@ -185,6 +193,7 @@ bool DimFlattener::run() {
     joinRuns(access, coords);
     access.coords = std::move(coords);
     access.mask = flatten(access.mask);
+    flatten(access.parts);
   }
   for (BodyInstance &instance : body.instances) {
     // Loops over results stay dimensions, the last one of them all, but for
@@ -194,6 +203,8 @@ bool DimFlattener::run() {
         loop = loop.replaceDims(parts);
     instance.mask = flatten(instance.mask);
     instance.outerMask = flatten(instance.outerMask);
+    flatten(instance.parts);
+    flatten(instance.joined);
   }
   // Behind the dimension are some of one element, which become one with it.
   BodyOutput &output = body.outputs.front();

@@ -232,7 +232,13 @@ void ComputeGraphBuilder::addConcat(GraphNode &node, tensor::ConcatOp op) {
     SmallVector<AffineExpr> coords;
     for (unsigned d = 0; d < node.extents.size(); ++d)
       coords.push_back(d == axis ? dim(d) - offset : dim(d));
+    size_t before = node.reads.size();
     addRead(node, input, coords, axis);
+    auto begin = dyn_cast<AffineConstantExpr>(offset);
+    if (begin && !type.isDynamicDim(axis))
+      for (TensorRead &read : MutableArrayRef(node.reads).drop_front(before))
+        read.joined = {axis, begin.getValue(),
+                       begin.getValue() + type.getDimSize(axis)};
     offset =
         offset + (type.isDynamicDim(axis) ? getUnknownCoord({})
                                           : constant(type.getDimSize(axis)));

@@ -38,6 +38,9 @@ private:
 
   void addInstances(unsigned index);
   void addReads(unsigned instance);
+  /// The parts of dimensions that the instance wants `read` in.
+  SmallVector<BodyPart, 0> getParts(unsigned instance,
+                                    const TensorRead &read) const;
   void findProducts();
   /// Writes coordinates that are a dimension as that dimension. Where the value
   /// comes from a product, so are those that exchange elements of it: its tile
@@ -67,6 +70,7 @@ private:
   struct Demand {
     SmallVector<AffineExpr> loops;
     SmallVector<unsigned> users;
+    SmallVector<BodyPart, 0> parts;
   };
   std::vector<SmallVector<Demand, 1>> demands;
   /// The nodes that are contractions or computed from some.
@@ -77,6 +81,14 @@ private:
 //===----------------------------------------------------------------------===//
 // KernelBody
 //===----------------------------------------------------------------------===//
+
+double mlir::fusion::getShare(ArrayRef<BodyPart> parts, DimMask mask) {
+  double share = 1;
+  for (const BodyPart &part : parts)
+    if (part.dim ? mask >> *part.dim & 1 : mask != 0)
+      share *= part.share;
+  return share;
+}
 
 double KernelBody::getPoints(DimMask mask) const {
   double points = 1;
@@ -209,7 +221,7 @@ void KernelBodyBuilder::addInstances(unsigned index) {
     if (demand.loops == natural[index])
       naturalIndex = i;
   if (naturalIndex == wanted.size() && (stores || wanted.empty()))
-    wanted.push_back({natural[index], {}});
+    wanted.push_back({natural[index], {}, {}});
   if (wanted.size() > KernelBody::kMaxInstancesPerNode)
     return fail(BodyProblem::TooManyInstances, node);
 
@@ -218,6 +230,8 @@ void KernelBodyBuilder::addInstances(unsigned index) {
     instance.node = node;
     instance.natural = demand.loops == natural[index];
     instance.loops = std::move(demand.loops);
+    if (!stores || i != naturalIndex)
+      instance.parts = std::move(demand.parts);
     for (auto [l, expr] : llvm::enumerate(instance.loops)) {
       DimMask mask = body.getMask(expr);
       instance.mask |= mask;
@@ -292,12 +306,53 @@ void KernelBodyBuilder::straighten(SmallVectorImpl<AffineExpr> &coords,
   }
 }
 
+/// The part of a dimension that `instance` wants `read` in, if there is one.
+static std::optional<BodyPart> getPart(const KernelBody &body,
+                                       const BodyInstance &instance,
+                                       const TensorRead &read) {
+  if (!read.joined)
+    return std::nullopt;
+  AffineExpr coord = instance.loops[read.joined->loop];
+  int64_t shift = 0;
+  if (auto sum = dyn_cast<AffineBinaryOpExpr>(coord);
+      sum && sum.getKind() == AffineExprKind::Add &&
+      isa<AffineConstantExpr>(sum.getRHS())) {
+    coord = sum.getLHS();
+    shift = cast<AffineConstantExpr>(sum.getRHS()).getValue();
+  }
+  auto dim = dyn_cast<AffineDimExpr>(coord);
+  if (!dim)
+    return std::nullopt;
+  double all = std::max(1.0, body.getExtents()[dim.getPosition()]);
+  auto size = static_cast<double>(read.joined->end - read.joined->begin);
+  return BodyPart{dim.getPosition(), read.joined->begin - shift,
+                  read.joined->end - shift, std::min(1.0, size / all)};
+}
+
+SmallVector<BodyPart, 0>
+KernelBodyBuilder::getParts(unsigned id, const TensorRead &read) const {
+  SmallVector<BodyPart, 0> parts = body.instances[id].parts;
+  std::optional<BodyPart> part = getPart(body, body.instances[id], read);
+  if (!part)
+    return parts;
+  // A part of a part.
+  auto *outer = llvm::find_if(
+      parts, [&](const BodyPart &other) { return other.dim == part->dim; });
+  if (outer == parts.end())
+    parts.push_back(*part);
+  else
+    *outer = *part;
+  return parts;
+}
+
 /// Demands what the instance reads, or records it as an input.
 void KernelBodyBuilder::addReads(unsigned id) {
   const GraphNode &info = graph.getNode(body.instances[id].node);
   for (const TensorRead &read : info.reads) {
     SmallVector<AffineExpr> coords =
         composeCoords(read.coords, body.instances[id].loops);
+    if (std::optional<BodyPart> part = getPart(body, body.instances[id], read))
+      body.instances[id].joined.push_back(*part);
     unsigned base = graph.getBase(read.value);
     int producer = graph.getValue(base).producer;
     if (producer < 0 || !isInside(producer)) {
@@ -309,6 +364,7 @@ void KernelBodyBuilder::addReads(unsigned id) {
       for (AffineExpr coord : coords)
         access.mask |= body.getMask(coord);
       access.coords = std::move(coords);
+      access.parts = getParts(id, read);
       body.inputs.push_back(std::move(access));
       continue;
     }
@@ -339,10 +395,14 @@ void KernelBodyBuilder::addReads(unsigned id) {
       // Bounded here as well: demands multiply from node to node.
       if (demands[index].size() >= KernelBody::kMaxInstancesPerNode)
         return fail(BodyProblem::TooManyInstances, producer);
-      demands[index].push_back({std::move(loops), {id}});
-    } else if (!llvm::is_contained(same->users, id)) {
-      same->users.push_back(id);
+      demands[index].push_back({std::move(loops), {id}, getParts(id, read)});
+      continue;
     }
+    if (!llvm::is_contained(same->users, id))
+      same->users.push_back(id);
+    // Who is wanted in several parts is priced as if wanted in all.
+    if (same->parts != getParts(id, read))
+      same->parts.clear();
   }
 }
 

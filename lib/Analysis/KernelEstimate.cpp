@@ -57,8 +57,10 @@ SmallVector<double> mlir::fusion::getFirstTouches(const KernelBody &body) {
           return readSame(body, earlier, access);
         });
     double bytes = repeated ? 0
-                            : std::min(it->second, body.getPoints(access.mask) *
-                                                       value.elementBytes);
+                            : std::min(it->second,
+                                       body.getPoints(access.mask) *
+                                           getShare(access.parts, access.mask) *
+                                           value.elementBytes);
     it->second -= bytes;
     result.push_back(bytes);
   }

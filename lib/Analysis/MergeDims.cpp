@@ -57,6 +57,8 @@ private:
   bool follows(unsigned next, unsigned dim) const;
   template <typename Access>
   void mergeIn(Access &access) const;
+  /// Parts of a dimension are parts of what it becomes one with.
+  void mergeIn(SmallVector<BodyPart, 0> &parts) const;
   void mergeExtents();
 
   KernelBody &body;
@@ -213,6 +215,16 @@ void DimMerger::mergeIn(Access &access) const {
   }
 }
 
+void DimMerger::mergeIn(SmallVector<BodyPart, 0> &parts) const {
+  for (BodyPart &part : parts)
+    while (part.dim && follower[*part.dim]) {
+      part.dim = follower[*part.dim];
+      auto inner = static_cast<int64_t>(body.extents[*part.dim]);
+      part.begin *= inner;
+      part.end *= inner;
+    }
+}
+
 void DimMerger::mergeExtents() {
   DimMask gone = 0;
   SmallVector<double> merged = body.extents;
@@ -249,8 +261,14 @@ void DimMerger::run() {
                  apart.contains({dim, *next}) || !follows(*next, dim)))
       next = std::nullopt;
   }
-  for (BodyAccess &access : body.inputs)
+  for (BodyAccess &access : body.inputs) {
     mergeIn(access);
+    mergeIn(access.parts);
+  }
+  for (BodyInstance &instance : body.instances) {
+    mergeIn(instance.parts);
+    mergeIn(instance.joined);
+  }
   for (BodyOutput &output : body.outputs)
     mergeIn(output);
   mergeExtents();

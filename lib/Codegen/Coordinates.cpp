@@ -39,8 +39,8 @@ bool mlir::fusion::mentions(ArrayRef<AffineExpr> coords, unsigned dim,
 
 using Bounds = std::optional<std::pair<int64_t, int64_t>>;
 
-/// Least and greatest value of `expr`, or nothing when it has no static bounds.
-static Bounds boundsOf(AffineExpr expr, const TileAxes &axes) {
+/// Least and greatest value of `expr` by what it is made of.
+static Bounds boundsOfParts(AffineExpr expr, const TileAxes &axes) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return std::make_pair(constant.getValue(), constant.getValue());
   if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
@@ -66,8 +66,8 @@ static Bounds boundsOf(AffineExpr expr, const TileAxes &axes) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!binary)
     return std::nullopt;
-  Bounds lhs = boundsOf(binary.getLHS(), axes);
-  Bounds rhs = boundsOf(binary.getRHS(), axes);
+  Bounds lhs = getBounds(binary.getLHS(), axes);
+  Bounds rhs = getBounds(binary.getRHS(), axes);
   if (!rhs)
     return std::nullopt;
   if (expr.getKind() == AffineExprKind::Mod) {
@@ -106,6 +106,15 @@ static Bounds boundsOf(AffineExpr expr, const TileAxes &axes) {
   }
 }
 
+Bounds mlir::fusion::getBounds(AffineExpr coord, const TileAxes &axes) {
+  Bounds bounds = boundsOfParts(coord, axes);
+  for (const TileAxes::AssumedBounds &assumed : axes.getAssumedBounds())
+    if (bounds && assumed.coord == coord)
+      bounds = {std::max(bounds->first, assumed.least),
+                std::min(bounds->second, assumed.most)};
+  return bounds;
+}
+
 bool mlir::fusion::isInBounds(AffineExpr coord, AffineExpr size,
                               std::optional<unsigned> dim,
                               const TileAxes &axes) {
@@ -114,7 +123,7 @@ bool mlir::fusion::isInBounds(AffineExpr coord, AffineExpr size,
     if (info.exact && (info.extent == size || (dim && info.dim == dim)))
       return true;
   }
-  auto bounds = boundsOf(coord, axes);
+  auto bounds = getBounds(coord, axes);
   auto constant = dyn_cast<AffineConstantExpr>(size);
   return bounds && constant && bounds->first >= 0 &&
          bounds->second < constant.getValue();

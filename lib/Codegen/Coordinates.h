@@ -23,6 +23,11 @@ bool isUsed(ArrayRef<AffineExpr> coords, unsigned axis);
 /// Any of `coords` depends on an axis of dimension `dim`.
 bool mentions(ArrayRef<AffineExpr> coords, unsigned dim, const TileAxes &axes);
 
+/// Least and greatest value of `coord` in all tiles, or nothing when it has no
+/// static bounds.
+std::optional<std::pair<int64_t, int64_t>> getBounds(AffineExpr coord,
+                                                     const TileAxes &axes);
+
 /// True when `coord` lies below `size`, that of dimension `dim` where it is
 /// known, in all tiles.
 bool isInBounds(AffineExpr coord, AffineExpr size, std::optional<unsigned> dim,

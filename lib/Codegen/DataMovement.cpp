@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // This file implements the tiles of operations that only move data: a reshape,
-// slice, pad or concatenation changes coordinates, selects between tiles, and
-// touches no memory.
+// slice or pad changes coordinates, selects between tiles, and touches no
+// memory. Those of concatenations are in JoinedParts.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -68,33 +68,6 @@ FailureOr<Tile> mlir::fusion::evaluateMoved(tensor::PadOp pad,
     condition = builder.conjunction(condition,
                                     builder.below(source[dim], (*shape)[dim]));
   return builder.select(*condition, *inside, *fill);
-}
-
-FailureOr<Tile> mlir::fusion::evaluateMoved(tensor::ConcatOp op,
-                                            ArrayRef<AffineExpr> coords,
-                                            TileEvaluator &evaluator) {
-  TileBuilder &builder = evaluator.getBuilder();
-  const ScheduledKernel &kernel = builder.getKernel();
-  int64_t dim = op.getDim();
-  AffineExpr start = builder.getAffineConstantExpr(0);
-  SmallVector<std::pair<Tile, AffineExpr>> pieces; // tile and its end
-  for (Value input : op.getInputs()) {
-    FailureOr<SmallVector<AffineExpr>> shape =
-        kernel.getShapes().getShape(input);
-    if (failed(shape))
-      return failure();
-    Coords source(coords);
-    source[dim] = coords[dim] - start;
-    FailureOr<Tile> piece = evaluator.evaluate(input, source);
-    if (failed(piece))
-      return failure();
-    start = start + (*shape)[dim];
-    pieces.push_back({*piece, start});
-  }
-  Tile result = pieces.back().first;
-  for (auto &[piece, end] : llvm::reverse(ArrayRef(pieces).drop_back()))
-    result = builder.select(builder.below(coords[dim], end), piece, result);
-  return result;
 }
 
 FailureOr<Tile> mlir::fusion::evaluateMoved(tensor::ExtractSliceOp op,
@@ -177,8 +150,11 @@ FailureOr<Tile> mlir::fusion::evaluateMoved(tensor::ExpandShapeOp op,
   Coords source;
   for (const ReassociationIndices &group : op.getReassociationIndices()) {
     AffineExpr linear = builder.getAffineConstantExpr(0);
+    // The coordinate along a dimension of one element is 0, though it may be
+    // written as a sum of others.
     for (int64_t dim : group)
-      linear = linear * (*shape)[dim] + coords[dim];
+      if ((*shape)[dim] != 1)
+        linear = linear * (*shape)[dim] + coords[dim];
     source.push_back(linear);
   }
   return evaluator.evaluate(op.getSrc(), source);

@@ -33,6 +33,7 @@ FailureOr<Tile> KernelEvaluator::evaluate(Value tensor,
       std::max(axes.getDepth(coords), scopes.getRunningDepth(tensor));
   if (const Tile *known = scopes.find(tensor, coords, depth))
     return *known;
+  depth = scopes.getComputedDepth(depth);
   // What does not depend on a loop is computed before it: the scopes inside
   // `depth` are put aside, and what is emitted goes before their first loop.
   OpBuilder::InsertionGuard guard(builder);

@@ -27,16 +27,20 @@ void ScopeStack::open(Block *block) {
   builder.setInsertionPointToEnd(block);
 }
 
+void ScopeStack::push(Operation *nested, Block *block) {
+  Scope scope{block};
+  scope.previous = scopes.back().nested;
+  scopes.back().nested = nested;
+  scopes.push_back(std::move(scope));
+  builder.setInsertionPointToEnd(block);
+}
+
 void ScopeStack::enter(scf::ForOp loop) {
   // The loop of no results has got its yield.
   Block *body = loop.getBody();
   if (loop.getInitArgs().empty())
     body->getTerminator()->erase();
-  Scope scope{body};
-  scope.previous = scopes.back().nested;
-  scopes.back().nested = loop;
-  scopes.push_back(std::move(scope));
-  builder.setInsertionPointToEnd(body);
+  push(loop, body);
 }
 
 scf::ForOp ScopeStack::leave(Location loc, ValueRange yielded) {
@@ -48,6 +52,27 @@ scf::ForOp ScopeStack::leave(Location loc, ValueRange yielded) {
   scopes.back().nested = previous;
   builder.setInsertionPointAfter(loop);
   return loop;
+}
+
+void ScopeStack::enterBranch(Operation *branch, Block *block) {
+  push(branch, block);
+  scopes.back().isBranch = true;
+}
+
+void ScopeStack::leaveBranch(Location loc, ValueRange yielded) {
+  builder.setInsertionPointToEnd(scopes.back().block);
+  scf::YieldOp::create(builder, loc, yielded);
+  Operation *previous = scopes.back().previous;
+  scopes.pop_back();
+  Operation *branch = std::exchange(scopes.back().nested, previous);
+  builder.setInsertionPointAfter(branch);
+}
+
+unsigned ScopeStack::getComputedDepth(unsigned depth) const {
+  for (unsigned inner = getDepth(); inner > depth; --inner)
+    if (scopes[inner].isBranch)
+      return inner;
+  return depth;
 }
 
 void ScopeStack::insertAt(unsigned depth) {
@@ -68,9 +93,27 @@ makeKey(Value tensor, ArrayRef<AffineExpr> coords) {
 
 const Tile *ScopeStack::find(Value tensor, ArrayRef<AffineExpr> coords,
                              unsigned depth) const {
-  const auto &tiles = scopes[depth].tiles;
-  auto known = tiles.find(makeKey(tensor, coords));
-  return known == tiles.end() ? nullptr : &known->second;
+  auto key = makeKey(tensor, coords);
+  for (unsigned scope = depth; scope < scopes.size(); ++scope) {
+    if (scope > depth && !scopes[scope].isBranch)
+      continue;
+    auto known = scopes[scope].tiles.find(key);
+    if (known != scopes[scope].tiles.end())
+      return &known->second;
+  }
+  return nullptr;
+}
+
+const Tile *ScopeStack::findIndices(AffineExpr coord, unsigned depth) const {
+  for (unsigned scope = depth; scope < scopes.size(); ++scope) {
+    if (scope > depth && !scopes[scope].isBranch)
+      continue;
+    const auto &tiles = scopes[scope].indexTiles;
+    auto known = tiles.find(coord.getAsOpaquePointer());
+    if (known != tiles.end())
+      return &known->second;
+  }
+  return nullptr;
 }
 
 void ScopeStack::remember(Value tensor, ArrayRef<AffineExpr> coords,

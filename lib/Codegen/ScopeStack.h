@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file declares the scopes of a tile program: the loops around what is
-// emitted now, and the tiles that are known in each.
+// This file declares the scopes of a tile program: the loops and branches
+// around what is emitted now, and the tiles that are known in each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,15 +21,18 @@
 
 namespace mlir::fusion {
 
-/// The loops around each other whose body is emitted now. The outermost scope,
-/// of depth 0, is the body of the program.
+/// The loops and branches around each other whose body is emitted now. The
+/// outermost scope, of depth 0, is the body of the program.
 class ScopeStack {
 public:
-  /// One loop, and the tiles that were computed in it.
+  /// One loop or branch, and the tiles that were computed in it.
   struct Scope {
     Block *block;
+    /// Not all blocks of the grid come here: what is asked for here is computed
+    /// here, whatever loops it depends on.
+    bool isBranch = false;
     /// The operation of `block` that new operations go before, or null for the
-    /// end: the loop of the next scope.
+    /// end: the loop or branch of the next scope.
     Operation *nested = nullptr;
     /// What `nested` of the scope around was before this one was opened.
     Operation *previous = nullptr;
@@ -57,12 +60,21 @@ public:
   /// Ends the innermost scope; returns its loop.
   scf::ForOp leave(Location loc, ValueRange yielded);
 
+  /// Makes `block`, without a terminator, of `branch`, which is in the
+  /// innermost scope, the innermost one.
+  void enterBranch(Operation *branch, Block *block);
+  /// Ends the innermost scope, a branch.
+  void leaveBranch(Location loc, ValueRange yielded);
+  /// The scope that computes what needs no scope inside that of depth `depth`:
+  /// a branch inside of it, or itself.
+  unsigned getComputedDepth(unsigned depth) const;
+
   /// Points the builder at the end of the scope of depth `depth`.
   void insertAt(unsigned depth);
   void insertInnermost() { insertAt(getDepth()); }
 
   /// The tile of `tensor` at `coords` if it was computed in the scope of depth
-  /// `depth`, else null.
+  /// `depth`, or for it in a branch, else null.
   const Tile *find(Value tensor, ArrayRef<AffineExpr> coords,
                    unsigned depth) const;
   void remember(Value tensor, ArrayRef<AffineExpr> coords, unsigned depth,
@@ -72,9 +84,10 @@ public:
   void setRunning(Value tensor, ArrayRef<AffineExpr> coords, Tile tile);
   /// The innermost scope whose loop changes `tensor`, whatever its coordinates.
   unsigned getRunningDepth(Value tensor) const;
-  /// Tiles of the indices at a coordinate, by the coordinate.
-  std::map<const void *, Tile> &getIndexTiles(unsigned depth) {
-    return scopes[depth].indexTiles;
+  /// The tile of the indices at `coord`, by the same rules.
+  const Tile *findIndices(AffineExpr coord, unsigned depth) const;
+  void rememberIndices(AffineExpr coord, unsigned depth, Tile tile) {
+    scopes[depth].indexTiles[coord.getAsOpaquePointer()] = std::move(tile);
   }
 
   /// Makes the scope of depth `depth` the innermost one; returns those inside.
@@ -82,6 +95,8 @@ public:
   void putBack(SmallVector<Scope> inner);
 
 private:
+  void push(Operation *nested, Block *block);
+
   OpBuilder &builder;
   SmallVector<Scope> scopes;
 };

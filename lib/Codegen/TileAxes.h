@@ -180,6 +180,14 @@ public:
   unsigned getDepth(ArrayRef<AffineExpr> coords) const;
   /// A coordinate that is computed, in the scope of depth `depth`.
   AffineExpr asCoordinate(Tile indices, unsigned depth);
+  /// What is known of coordinates in the branch that is emitted now, beside
+  /// what their axes say.
+  struct AssumedBounds {
+    AffineExpr coord;
+    int64_t least, most;
+  };
+  SmallVectorImpl<AssumedBounds> &getAssumedBounds() { return assumed; }
+  ArrayRef<AssumedBounds> getAssumedBounds() const { return assumed; }
   unsigned getNumIndexTiles() const { return indexTiles.size(); }
   /// The tile that `symbol` stands for; null for the symbol of a size.
   const Tile *findIndexTile(AffineExpr symbol) const;
@@ -196,6 +204,7 @@ private:
   DenseMap<unsigned, GranuleAxes> granules;
   /// Index tiles used as coordinates, with their depth.
   SmallVector<std::pair<Tile, unsigned>> indexTiles;
+  SmallVector<AssumedBounds> assumed;
 };
 
 } // namespace mlir::fusion

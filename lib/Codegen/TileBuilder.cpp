@@ -296,13 +296,12 @@ Tile TileBuilder::getIndexTile(AffineExpr coord, FloatType type) {
 
 Tile TileBuilder::getIndexTile(AffineExpr coord) {
   unsigned depth = axes.getDepth(coord);
-  auto &known = scopes.getIndexTiles(depth);
-  auto tile = known.find(coord.getAsOpaquePointer());
-  if (tile != known.end())
-    return tile->second;
+  if (const Tile *known = scopes.findIndices(coord, depth))
+    return *known;
+  depth = scopes.getComputedDepth(depth);
   InsertionGuard guard(*this);
   scopes.insertAt(depth);
   Tile created = createIndexTile(coord);
-  known[coord.getAsOpaquePointer()] = created;
+  scopes.rememberIndices(coord, depth, created);
   return created;
 }

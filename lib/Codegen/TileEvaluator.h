@@ -40,8 +40,10 @@ public:
   FailureOr<AffineExpr> evaluatePosition(OpFoldResult offset);
   /// Says that `tile` is that of `tensor` at `coords`.
   void remember(Value tensor, ArrayRef<AffineExpr> coords, Tile tile) {
-    builder.getScopes().remember(
-        tensor, coords, builder.getAxes().getDepth(coords), std::move(tile));
+    ScopeStack &scopes = builder.getScopes();
+    unsigned depth = builder.getAxes().getDepth(coords);
+    scopes.remember(tensor, coords, scopes.getComputedDepth(depth),
+                    std::move(tile));
   }
 
 protected:

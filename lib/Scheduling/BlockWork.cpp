@@ -208,6 +208,19 @@ double BlockWork::countPoints(DimMask mask) const {
   return points;
 }
 
+double BlockWork::getTouchedShare(ArrayRef<BodyPart> parts) const {
+  double share = 1;
+  for (const BodyPart &part : parts) {
+    if (!part.dim || !schedule[*part.dim].parted)
+      continue;
+    int64_t tile = schedule[*part.dim].tile;
+    auto tiles = static_cast<double>(llvm::divideCeilSigned(part.end, tile) -
+                                     llvm::divideFloorSigned(part.begin, tile));
+    share *= std::min(1.0, tiles / blocksOf[*part.dim]);
+  }
+  return share;
+}
+
 DimMask BlockWork::getResultMask(const BodyInstance &instance) const {
   std::optional<unsigned> divided = facts.getGranuleDim(instance);
   return instance.outerMask & ~(divided ? DimMask(1) << *divided : 0);

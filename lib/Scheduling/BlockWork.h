@@ -75,6 +75,9 @@ struct BlockWork {
   bool copiesAhead(unsigned dim) const;
   /// Of a step of such a walk, elements of `mask` that a thread computes.
   double countInStep(DimMask mask) const;
+  /// Of the tiles of all blocks, the share that has elements of `parts` and
+  /// computes them: all do but where blocks find the parts of theirs.
+  double getTouchedShare(ArrayRef<BodyPart> parts) const;
   /// Elements of a walk that are written out.
   double countWrittenOut() const;
   /// Chunks of a walk that are loaded in one loop.

@@ -133,7 +133,7 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const BodyProduct &product,
     axes.push_back(AxisAttr::get(context, axisKind, tile,
                                  dim == product.dims.depth ? depthWarps : 1, 1,
                                  1, 1, 1, 1, 1, /*limited=*/false,
-                                 /*descending=*/false));
+                                 /*descending=*/false, /*parted=*/false));
   auto mma = MmaAttr::get(context, kind, config.stages, config.chunk,
                           config.split, config.group, config.blocks,
                           config.multicast, config.groups * config.rowGroups,

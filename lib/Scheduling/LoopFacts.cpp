@@ -17,6 +17,7 @@
 #include "fusion/Support/Hardware.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -126,7 +127,8 @@ void LoopFacts::findKinds() {
   for (const BodyInstance &instance : body.getInstances()) {
     const GraphNode &node = body.getNode(instance);
     if (auto op = dyn_cast<linalg::LinalgOp>(node.op))
-      operations += countOperations(*op.getBlock()->getParent());
+      operations += countOperations(*op.getBlock()->getParent()) *
+                    getShare(instance.parts, instance.mask);
     if (node.kind == NodeKind::Pointwise)
       continue;
     // Walked along the node's own dimensions.
@@ -140,6 +142,19 @@ void LoopFacts::findKinds() {
     if (std::optional<unsigned> divided = getGranuleDim(instance))
       granules[*divided] = std::max(granules[*divided], node.granule);
   }
+}
+
+void LoopFacts::findJoins() {
+  joins.assign(getNumDims(), {});
+  for (const BodyInstance &instance : body.getInstances())
+    for (const BodyPart &part : instance.joined) {
+      if (!part.dim || extents[*part.dim] < 2)
+        continue;
+      Join &join = joins[*part.dim];
+      ++join.parts;
+      if (part.begin > 0)
+        join.step = std::gcd(join.step, part.begin);
+    }
 }
 
 void LoopFacts::findTensors() {
@@ -157,7 +172,11 @@ void LoopFacts::findTensors() {
                         llvm::SmallBitVector(extents.size())});
       known = &inputs.back();
       known->dims.resize(access.shape.size());
+      known->parts = access.parts;
     }
+    // What several read, each in its part, is loaded in all of them.
+    if (known->parts != access.parts)
+      known->parts.clear();
     for (AffineExpr coord : access.coords)
       for (unsigned dim = 0; dim < extents.size(); ++dim)
         if (coord.isFunctionOfDim(dim))
@@ -223,6 +242,7 @@ LoopFacts::LoopFacts(const KernelBody &body, const TargetInfo &target)
           dim && size == 0)
         extents[dim.getPosition()] = 0;
   findPrimary();
+  findJoins();
 
   auto note = [&](const KernelTensor &tensor) {
     if (tensor.shape.empty())

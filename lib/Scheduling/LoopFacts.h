@@ -32,6 +32,8 @@ struct KernelTensor {
   double elementBytes;
   /// Of what is read: the dimensions that its indices depend on.
   llvm::SmallBitVector follows;
+  /// Of what is read: the parts that it is wanted in.
+  SmallVector<BodyPart, 0> parts = {};
 
   double elements() const;
   /// The number of the dimension that follows `inner`, which are the fastest
@@ -70,6 +72,13 @@ struct LoopFacts {
   /// Operations per element in the bodies of the kernel's structured
   /// operations.
   double operations = 0;
+  /// What is joined along a dimension: so many parts, if there are any, and a
+  /// number that divides where each begins.
+  struct Join {
+    int64_t parts = 0, step = 0;
+  };
+  /// For each dimension.
+  SmallVector<Join> joins;
 
   LoopFacts(const KernelBody &body, const TargetInfo &target);
 
@@ -97,6 +106,7 @@ struct LoopFacts {
 
 private:
   void findKinds();
+  void findJoins();
   void findTensors();
   void findPrimary();
 };

@@ -42,7 +42,7 @@ ScheduleAttr LoopSchedule::toAttr(MLIRContext *context) const {
     attributes.push_back(AxisAttr::get(
         context, axis.kind, axis.tile, /*warps=*/1,
         std::min(axis.vector, axis.tile), axis.strip, axis.steps, axis.split,
-        axis.cluster, axis.stages, axis.limited, axis.descending));
+        axis.cluster, axis.stages, axis.limited, axis.descending, axis.parted));
   MmaAttr mma;
   if (products)
     mma = MmaAttr::get(context, products->kind, products->stages,

@@ -118,10 +118,12 @@ static void setSides(LoopSchedule &draft, const LoopFacts &facts,
 
 /// One 16-byte access a thread for each operand; with `several` more of them in
 /// fewer threads. A small problem has fewer threads a block where it `spreads`
-/// over the chip.
+/// over the chip. Tiles have `most` elements along dimensions, where that is
+/// not empty.
 static LoopSchedule getSchedule(const LoopFacts &facts,
                                 const std::optional<TileSides> &sides,
-                                bool several, bool spreads) {
+                                bool several, bool spreads,
+                                ArrayRef<int64_t> most = {}) {
   const PointwiseConstants &fitted = facts.target.fitted.pointwise;
   LoopSchedule draft(Strategy::Pointwise, facts.getNumDims());
   int64_t vector = std::max<int64_t>(16 / facts.narrowestElement, 1);
@@ -131,14 +133,17 @@ static LoopSchedule getSchedule(const LoopFacts &facts,
   int64_t budget = threads * vector * accesses;
   if (sides)
     setSides(draft, facts, *sides, vector);
+  auto getMost = [&](unsigned dim) {
+    int64_t whole = nextPowerOfTwo(facts.extents[dim]);
+    return most.empty() ? whole : std::min(whole, most[dim]);
+  };
   auto rank = static_cast<int64_t>(facts.primary.size());
   // A few steps along a dimension that an operand lacks: the block reads that
   // operand once for all of them.
   for (int64_t i = rank - 2; i >= 0 && draft.tileElements() < 2; --i) {
     std::optional<unsigned> dim = facts.primary[i];
     if (dim && facts.repeats.test(*dim) && several)
-      draft[*dim].tile =
-          std::min(fitted.sharingSteps, nextPowerOfTwo(facts.extents[*dim]));
+      draft[*dim].tile = std::min(fitted.sharingSteps, getMost(*dim));
   }
   // Fill the tile from the fastest dimension of the primary result outwards.
   for (int64_t i = rank - 1; i >= 0 && draft.tileElements() < budget; --i) {
@@ -147,8 +152,7 @@ static LoopSchedule getSchedule(const LoopFacts &facts,
     LoopAxis &axis = draft[*facts.primary[i]];
     // The steps are more where the dimensions inside are short.
     int64_t room = budget / draft.tileElements() * axis.tile;
-    axis.tile =
-        std::min(room, nextPowerOfTwo(facts.extents[*facts.primary[i]]));
+    axis.tile = std::min(room, getMost(*facts.primary[i]));
     if (axis.vector == 1 && i == rank - 1)
       axis.vector = vector;
   }
@@ -187,6 +191,42 @@ static bool hasManySingles(const LoopFacts &facts, const LoopSchedule &draft) {
           llvm::any_of(facts.outputs, beginsAnywhere));
 }
 
+/// Lets blocks of `draft` find the parts of what is joined that their tiles lie
+/// in; false where each has all of them.
+static bool setParted(LoopSchedule &draft, const LoopFacts &facts) {
+  bool isParted = false;
+  for (auto [axis, extent, join] :
+       llvm::zip(draft.axes, facts.extents, facts.joins)) {
+    axis.parted = join.step > 0 && axis.tile < extent;
+    isParted |= axis.parted;
+  }
+  return isParted;
+}
+
+/// Adds the first of `schedules` with blocks that find the parts of what is
+/// joined, and such whose tiles lie in one part each, or are about as long as
+/// parts are.
+static void addParted(LoopSchedules &schedules, const LoopFacts &facts,
+                      const std::optional<TileSides> &sides) {
+  SmallVector<int64_t> whole, about;
+  for (auto [extent, join] : llvm::zip(facts.extents, facts.joins)) {
+    bool isJoined = join.step > 0;
+    int64_t all = nextPowerOfTwo(extent);
+    whole.push_back(isJoined ? join.step & -join.step : all);
+    about.push_back(isJoined ? nextPowerOfTwo(extent / join.parts) : all);
+  }
+  LoopSchedules parted{schedules.front()};
+  for (bool several : {false, true})
+    parted.push_back(
+        getSchedule(facts, sides, several, /*spreads=*/true, whole));
+  if (about != whole)
+    parted.push_back(getSchedule(facts, sides, /*several=*/false,
+                                 /*spreads=*/true, about));
+  for (LoopSchedule &draft : parted)
+    if (setParted(draft, facts))
+      schedules.push_back(std::move(draft));
+}
+
 LoopSchedules mlir::fusion::getPointwiseSchedules(const LoopFacts &facts) {
   std::optional<TileSides> sides = findSides(facts);
   // Rows that all tensors have are read and written as they lie; whether tiles
@@ -214,5 +254,7 @@ LoopSchedules mlir::fusion::getPointwiseSchedules(const LoopFacts &facts) {
       getSchedule(facts, usual, /*several=*/false, /*spreads=*/false);
   if (whole.warps != result.front().warps)
     result.push_back(std::move(whole));
+  if (llvm::any_of(facts.joins, [](auto join) { return join.step > 0; }))
+    addParted(result, facts, usual);
   return result;
 }

@@ -17,6 +17,7 @@
 #include "fusion/Analysis/ScanTiles.h"
 #include "fusion/Support/Hardware.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/DenseSet.h"
 #include <algorithm>
@@ -74,6 +75,9 @@ private:
   /// neighbouring windows have what follows from their common elements alone,
   /// and a product that is exact in f32 is added in the same instruction.
   OpCost getSavedCost(linalg::LinalgOp op, const BodyInstance &instance) const;
+  /// What an element of a tile takes of what joins tensors: a choice for each
+  /// that it may be of, and what blocks take to find those.
+  OpCost getJoinCost(const BodyInstance &instance) const;
   /// Instructions of a thread for each element of `scan`, which combines by
   /// `each`.
   double countScanInstructions(ScanOp scan, const OpCost &each) const;
@@ -237,6 +241,23 @@ OpCost ArithmeticPricer::getSavedCost(linalg::LinalgOp op,
   return saved;
 }
 
+OpCost ArithmeticPricer::getJoinCost(const BodyInstance &instance) const {
+  const GraphNode &node = body.getNode(instance);
+  OpCost cost = node.perPoint;
+  ArrayRef<BodyPart> parts = instance.joined;
+  if (parts.empty() || !parts.front().dim ||
+      !schedule[*parts.front().dim].parted)
+    return cost;
+  double each = cost.instructions / static_cast<double>(parts.size());
+  int64_t tile = schedule[*parts.front().dim].tile;
+  cost.instructions = 2 * llvm::Log2_64_Ceil(parts.size()) *
+                      fitted.branchInstructions / work.perThread;
+  for (const BodyPart &part : parts)
+    if (part.begin % tile != 0)
+      cost.instructions += each * work.getTouchedShare(part);
+  return cost;
+}
+
 /// What `scan` takes for an element, of states that a result needs.
 static OpCost getCostOfUsed(ScanOp scan) {
   OpCost cost;
@@ -252,7 +273,9 @@ void ArithmeticPricer::addArithmetic() {
   Expressions expressions;
   bool keeps = schedule.strategy == Strategy::Reduction && !work.walks;
   for (const BodyInstance &instance : body.getInstances()) {
-    OpCost each = body.getNode(instance).perPoint;
+    OpCost each = isa<tensor::ConcatOp>(body.getNode(instance).op)
+                      ? getJoinCost(instance)
+                      : body.getNode(instance).perPoint;
     auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instance).op);
     if (op)
       each = getRest(each, getSavedCost(op, instance));
@@ -261,7 +284,8 @@ void ArithmeticPricer::addArithmetic() {
       each = getRest(each, expressions.add(generic));
     double points = work.countPoints(instance.mask) *
                     traffic.getOwnShare(instance.loops) *
-                    work.countSweeps(instance.mask, instance.sweeps);
+                    work.countSweeps(instance.mask, instance.sweeps) *
+                    work.getTouchedShare(instance.parts);
     if (body.getNode(instance).kind == NodeKind::Scan && work.reducesInSteps) {
       auto scan = cast<ScanOp>(body.getNode(instance).op);
       each = getCostOfUsed(scan);

@@ -137,7 +137,8 @@ double RegisterCounter::countLoaded() const {
     for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
       if (llvm::is_contained(tensor.dims, std::optional(dim)))
         elements *= work.tileOf[dim];
-    loaded += std::max(1.0, elements / work.threads) * tensor.elementBytes / 4;
+    loaded += std::max(1.0, elements / work.threads) * tensor.elementBytes / 4 *
+              work.getTouchedShare(tensor.parts);
   }
   // What steps that are written out load is on its way together.
   return std::max(loaded,
@@ -279,11 +280,15 @@ int64_t RegisterCounter::count() const {
     const GraphValue &value =
         body.getGraph().getValue(body.getNode(instance).writes.front().value);
     live.push_back({static_cast<int64_t>(i), lastUse[i],
-                    together * std::max(1.0, value.elementBytes / 4)});
+                    together * std::max(1.0, value.elementBytes / 4) *
+                        work.getTouchedShare(instance.parts)});
   }
+  double tensors = 0;
+  for (const Stream &stream : traffic.get())
+    tensors += stream.touched;
   auto count = [&](double held) {
     live.push_back({0, static_cast<int64_t>(instances.size()), held});
-    int64_t registers = estimateRegisters(live, traffic.get().size());
+    int64_t registers = estimateRegisters(live, toCount(tensors));
     live.pop_back();
     return registers;
   };

@@ -118,9 +118,9 @@ double SchedulePricer::getBytesInFlight() const {
   double bytes = 0;
   for (const Stream &stream : traffic.get())
     if (!stream.isWrite)
-      bytes += stream.value.elementBytes * (work.reducesInSteps
-                                                ? countLoadedAhead(stream)
-                                                : work.perThread * work.turns);
+      bytes += stream.value.elementBytes * stream.touched *
+               (work.reducesInSteps ? countLoadedAhead(stream)
+                                    : work.perThread * work.turns);
   // Of a walk the next loads are not on their way while it computes.
   if (schedule.strategy == Strategy::Scan)
     bytes *= work.isSplit && !work.hasRuns

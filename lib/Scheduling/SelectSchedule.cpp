@@ -71,7 +71,7 @@ static ScheduleAttr schedulePlainProduct(KernelOp kernel,
         space.getDims()[i].reduction ? AxisKind::Loop : AxisKind::Grid,
         tiles[i], /*warps=*/1, /*vector=*/1, /*strip=*/1, /*steps=*/1,
         /*split=*/1, /*cluster=*/1, /*stages=*/1, /*limited=*/false,
-        /*descending=*/false));
+        /*descending=*/false, /*parted=*/false));
   return ScheduleAttr::get(kernel.getContext(), Strategy::Contraction, axes,
                            warpsFor(tiles[row] * tiles[column],
                                     fitted.plainPerThread, fitted.plainWarps));

@@ -80,12 +80,16 @@ void StreamTraffic::find() {
       return readSame(body, *other, access);
     });
     if (known != accesses.end()) {
-      streams[known - accesses.begin()].sweeps |= sweeps;
+      Stream &stream = streams[known - accesses.begin()];
+      stream.sweeps |= sweeps;
+      stream.touched =
+          std::min(1.0, stream.touched + work.getTouchedShare(access.parts));
       continue;
     }
     accesses.push_back(&access);
     streams.push_back({value, access.shape, access.coords, access.mask, sweeps,
-                       /*isWrite=*/false, touched});
+                       /*isWrite=*/false, touched,
+                       work.getTouchedShare(access.parts)});
   }
   for (const Stream &stream : streams)
     for (AffineExpr coord : stream.coords) {
@@ -117,15 +121,18 @@ double StreamTraffic::getSpan(const Stream &stream, unsigned number,
   auto size = static_cast<double>(stream.shape[number]);
   double span = 1;
   for (auto [dim, count] : llvm::enumerate(have))
-    span += std::abs(getSlope(stream.coords[number], dim)) * (count - 1);
+    if (count > 1)
+      span += std::abs(getSlope(stream.coords[number], dim)) * (count - 1);
   return std::clamp(span, 1.0, std::max(size, 1.0));
 }
 
 double StreamTraffic::getDensity(const Stream &stream, unsigned number) const {
   double least = 0;
   for (unsigned dim = 0; dim < facts.getNumDims(); ++dim) {
+    if (facts.extents[dim] <= 1)
+      continue;
     double slope = std::abs(getSlope(stream.coords[number], dim));
-    if (slope > 0 && facts.extents[dim] > 1)
+    if (slope > 0)
       least = least > 0 ? std::min(least, slope) : slope;
   }
   return least > 1 ? 1 / least : 1;
@@ -136,6 +143,8 @@ double StreamTraffic::getShareInside(const Stream &stream) const {
   for (unsigned dim = 0; dim < facts.getNumDims(); ++dim)
     for (auto [coord, size] : llvm::zip(stream.coords, stream.shape)) {
       // Remainders are inside.
+      if (work.blocksOf[dim] == 1 && work.coverOf[dim] <= 1)
+        continue;
       if (getSlope(coord, dim) != 1 || isSplit(coord))
         continue;
       // What is padded or joined begins anywhere in a tile; the last tile of
@@ -554,8 +563,8 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
   double run = getRun(stream, work.tileOf), inBlock = elementBytes;
   if (isGather(stream)) {
     double side = getRun(stream, work.coverOf);
-    access.requestedBytes =
-        points * std::max(elementBytes, cost::kSectorBytes / side);
+    access.requestedBytes = points * stream.touched *
+                            std::max(elementBytes, cost::kSectorBytes / side);
     inBlock = access.requestedBytes / work.blocks;
   } else {
     double density = 1;
@@ -567,8 +576,9 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
     // from L2.
     double bytes = getRun(stream, work.coverOf) * elementBytes;
     double waste = cost::kSectorBytes - getAlignment(stream);
-    access.requestedBytes =
-        inBlock * work.blocks * getShareInside(stream) * (1 + waste / bytes);
+    access.requestedBytes = inBlock * work.blocks *
+                            std::min(getShareInside(stream), stream.touched) *
+                            (1 + waste / bytes);
     access.factor = 1 / std::max(density, elementBytes / cost::kSectorBytes);
     if (access.factor > 1)
       access.requestedBytes /= access.factor;
@@ -597,7 +607,7 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
   double inVain = countInVain(stream, vector);
   if (stream.isWrite)
     accessed *= getStoredShare(stream);
-  accessed *= getShareOfRow(stream);
+  accessed *= getShareOfRow(stream) * stream.touched;
   if (inVain > fitted.rowExchangeInstructions)
     cost.sharedBytes += 2 * accessed * elementBytes;
   // Rows that threads have are accessed by constants.

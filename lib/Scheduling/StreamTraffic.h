@@ -30,6 +30,8 @@ struct Stream {
   bool isWrite;
   /// Bytes that it is the first to touch.
   double uniqueBytes;
+  /// Of the tiles of all blocks, the share that loads elements of it.
+  double touched = 1;
 };
 
 /// How a thread holds its elements of a tile: whole rows, or so many neighbours

@@ -119,7 +119,8 @@ static ScheduleAttr adapt(ScheduleAttr known, const ScheduleRequest &request) {
         [&] { return emitError(UnknownLoc::get(context)); }, context,
         axis.getKind(), tile, axis.getWarps(), axis.getVector(),
         axis.getStrip(), axis.getSteps(), axis.getSplit(), axis.getCluster(),
-        axis.getStages(), axis.getLimited(), axis.getDescending());
+        axis.getStages(), axis.getLimited(), axis.getDescending(),
+        axis.getParted());
     if (!axis)
       return nullptr;
   }

@@ -117,11 +117,19 @@ MASKS = [
         "lib/Codegen/DataMovement.cpp",
         ("pad-low-ignored", "coord = coord - *low;",
          "coord = coord - *low - 1;"),
-        ("concat-end-of-first", "builder.below(coords[dim], end)",
-         "builder.below(coords[dim] + 1, end)"),
         ("slice-stride-dropped", "dropped.test(dim) ? *offset\n" + 39 * " " +
          ": *offset + coords[next++] * *stride",
          "dropped.test(dim) ? *offset : *offset + coords[next++]")),
+    *_group(
+        "lib/Codegen/JoinedParts.cpp",
+        ("concat-end-of-first", "builder.below(getCoord(), parts[number].end)",
+         "builder.below(getCoord() + 1, parts[number].end)"),
+        ("straddling-part-left-out",
+         "arith::CmpIPredicate::sgt, place - axes[axis].tile",
+         "arith::CmpIPredicate::sge, place"),
+        ("part-takes-all-of-tile", "!before || begins", "true"),
+        ("part-of-next-tile", "arith::CmpIPredicate::slt, place",
+         "arith::CmpIPredicate::sle, place")),
     *_group(
         "lib/Codegen/ScanEmitter.cpp",
         ("reverse-scan-unmasked", "op.getReverse() && !axes[axis].exact",

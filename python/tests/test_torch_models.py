@@ -18,7 +18,7 @@ except ImportError:
 KERNELS = {"resnet50": (13, 38), "vit_l": (19, 61), "gpt2_medium": (14, 60),
            "llama3": (16, 40), "sd_unet": (106, 296)}
 # What is left to PyTorch in a training step: gradients of embeddings.
-FALLBACKS = {name: {"aten.index_put.default"}
+FALLBACKS = {name: {"aten.embedding_dense_backward.default"}
              for name in ("gpt2_medium", "llama3")}
 
 

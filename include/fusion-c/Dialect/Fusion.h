@@ -53,7 +53,7 @@ mlirFusionTargetAttrGetConstants(MlirAttribute attribute);
 typedef struct MlirFusionAxis {
   MlirStringRef kind;
   int64_t tile, warps, vector, strip, steps, split, cluster, stages;
-  bool limited, descending;
+  bool limited, descending, parted;
 } MlirFusionAxis;
 
 MLIR_CAPI_EXPORTED bool mlirAttributeIsAFusionAxis(MlirAttribute attribute);

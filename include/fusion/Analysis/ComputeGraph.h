@@ -60,6 +60,13 @@ struct TensorRead {
   /// Dimensions with the coordinate of a loop that walks only a part of them,
   /// and so is none of theirs; empty when there are none.
   SmallVector<unsigned, 0> parts = {};
+  /// The part of a loop that the tensor has, which is joined to others along
+  /// it, where it is known.
+  struct Joined {
+    unsigned loop;
+    int64_t begin, end;
+  };
+  std::optional<Joined> joined = std::nullopt;
 };
 
 /// One tensor that a node computes; `loops[d]` is the loop of dimension d, or

@@ -17,12 +17,32 @@
 
 #include "fusion/Analysis/ComputeGraph.h"
 #include <optional>
+#include <tuple>
 
 namespace mlir::fusion {
 
 /// A set of iteration dimensions, one bit each; those of size 1 are in no set,
 /// empty ones are: who does not have them is not empty.
 using DimMask = uint64_t;
+
+/// The part of an iteration dimension that something is wanted in alone: it is
+/// joined to others along the dimension.
+struct BodyPart {
+  /// From `begin` to `end`; without a dimension, what was one lies apart in the
+  /// only one.
+  std::optional<unsigned> dim;
+  int64_t begin, end;
+  /// Its elements over those of the dimension.
+  double share;
+
+  bool operator==(const BodyPart &other) const {
+    return std::tie(dim, begin, end, share) ==
+           std::tie(other.dim, other.begin, other.end, other.share);
+  }
+};
+
+/// Of the points of dimensions `mask`, the share in `parts`.
+double getShare(ArrayRef<BodyPart> parts, DimMask mask);
 
 /// One evaluation of a node: values of its loops as expressions of the kernel's
 /// iteration dimensions. A node with several is recomputed.
@@ -38,6 +58,9 @@ struct BodyInstance {
   DimMask outerMask = 0;
   /// Instances that compute what this one reads, in order.
   SmallVector<unsigned> producers;
+  /// The parts that it is wanted in, and those that it joins itself.
+  SmallVector<BodyPart, 0> parts = {};
+  SmallVector<BodyPart, 0> joined = {};
   /// Reductions on the longest path to this instance.
   unsigned level = 0;
   /// Bit s is set when the instance is needed in the s-th sweep over the
@@ -52,6 +75,8 @@ struct BodyAccess {
   SmallVector<AffineExpr> coords;
   DimMask mask = 0;
   unsigned instance = 0;
+  /// The parts that it is wanted in.
+  SmallVector<BodyPart, 0> parts = {};
 };
 
 /// A tensor that the kernel stores.

@@ -33,6 +33,7 @@ struct LoopAxis {
   int64_t stages = 1;
   bool limited = false;
   bool descending = false;
+  bool parted = false;
 };
 
 /// How the products of a walk are made and fed (#fusion.mma).

@@ -95,7 +95,8 @@ MlirFusionAxis mlirFusionAxisGetDefault(void) {
           /*cluster=*/1,
           /*stages=*/1,
           /*limited=*/false,
-          /*descending=*/false};
+          /*descending=*/false,
+          /*parted=*/false};
 }
 
 MlirAttribute mlirFusionAxisAttrGet(MlirContext context, MlirFusionAxis axis) {
@@ -107,7 +108,7 @@ MlirAttribute mlirFusionAxisAttrGet(MlirContext context, MlirFusionAxis axis) {
   return getChecked<AxisAttr>(context, *kind, axis.tile, axis.warps,
                               axis.vector, axis.strip, axis.steps, axis.split,
                               axis.cluster, axis.stages, axis.limited,
-                              axis.descending);
+                              axis.descending, axis.parted);
 }
 
 MlirFusionAxis mlirFusionAxisAttrGetFields(MlirAttribute attribute) {
@@ -122,7 +123,8 @@ MlirFusionAxis mlirFusionAxisAttrGetFields(MlirAttribute attribute) {
           axis.getCluster(),
           axis.getStages(),
           axis.getLimited(),
-          axis.getDescending()};
+          axis.getDescending(),
+          axis.getParted()};
 }
 
 //===----------------------------------------------------------------------===//

@@ -92,8 +92,8 @@ AccessPlan::AccessPlan(ProgramLowering &lowering, const tile::Access &access,
     this->indices.push_back(lowering.get(index));
   if (tile::LayoutAttr attr = tile::getLayout(access.tile)) {
     layout = &attr.getLinear();
-    if (indices.empty())
-      findVectors();
+    this->access.indices = indices;
+    findVectors();
   }
   findGroupBase();
   findFirstPlace();

@@ -15,9 +15,11 @@
 #include "fusion/Conversion/TileToNVVM/ProgramLowering.h"
 #include "fusion/Conversion/TileToNVVM/TileToNVVM.h"
 
+#include "fusion/Support/Hardware.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -119,11 +121,31 @@ LogicalResult ForLowering::lower(scf::ForOp op,
   return success();
 }
 
+/// How many elements of a tile of type `type` a branch yields as one vector,
+/// when it yields `count` in all: as many as one access moves. Else loads of
+/// branches that are alike, which become one, would be of single elements.
+static unsigned countTogether(scf::IfOp op, Type type, unsigned count) {
+  Type element = tile::getTileElementType(type);
+  bool loads = op.walk([](tile::LoadOp) {
+                   return WalkResult::interrupt();
+                 }).wasInterrupted();
+  if (!loads || !isa<RankedTensorType>(type) || !element.isIntOrFloat() ||
+      element.getIntOrFloatBitWidth() < 8)
+    return 1;
+  unsigned most = kMaxAccessBytes * 8 / element.getIntOrFloatBitWidth();
+  return std::gcd(count, most);
+}
+
 LogicalResult IfLowering::lower(scf::IfOp op, ProgramLowering &lowering) const {
   ThreadBuilder &builder = lowering.getBuilder();
   SmallVector<Type> types;
-  for (Type type : op.getResultTypes())
-    types.append(lowering.numScalars(type), lowering.scalarType(type));
+  for (Type type : op.getResultTypes()) {
+    unsigned count = lowering.numScalars(type);
+    unsigned together = countTogether(op, type, count);
+    Type scalar = lowering.scalarType(type);
+    types.append(count / together,
+                 together == 1 ? scalar : VectorType::get(together, scalar));
+  }
   auto conditional =
       scf::IfOp::create(builder, types, lowering.getScalar(op.getCondition()),
                         /*addThenBlock=*/true, op.elseBlock() != nullptr);
@@ -136,15 +158,29 @@ LogicalResult IfLowering::lower(scf::IfOp op, ProgramLowering &lowering) const {
     if (failed(lowering.lowerBlock(from.front())))
       return failure();
     Scalars yielded;
-    for (Value value : from.front().getTerminator()->getOperands())
-      llvm::append_range(yielded, lowering.get(value));
+    for (Value value : from.front().getTerminator()->getOperands()) {
+      Scalars scalars = lowering.get(value);
+      unsigned together = countTogether(op, value.getType(), scalars.size());
+      for (unsigned i = 0; i < scalars.size(); i += together)
+        yielded.push_back(
+            together == 1
+                ? scalars[i]
+                : builder.buildVector(ArrayRef(scalars).slice(i, together)));
+    }
     scf::YieldOp::create(builder, yielded);
   }
+  builder.setInsertionPointAfter(conditional);
   ValueRange flat = conditional.getResults();
   for (Value result : op.getResults()) {
     unsigned count = lowering.numScalars(result.getType());
-    lowering.set(result, llvm::to_vector(flat.take_front(count)));
-    flat = flat.drop_front(count);
+    unsigned together = countTogether(op, result.getType(), count);
+    Scalars scalars;
+    for (Value value : flat.take_front(count / together))
+      for (unsigned i = 0; i < together; ++i)
+        scalars.push_back(together == 1 ? value
+                                        : builder.extractElement(value, i));
+    flat = flat.drop_front(count / together);
+    lowering.set(result, scalars);
   }
   return success();
 }

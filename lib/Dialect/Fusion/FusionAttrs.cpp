@@ -35,15 +35,16 @@ struct AxisField {
 } // namespace
 
 /// Parses `, warps = N`, `, vector = N`, `, strip = N`, `, steps = N`,
-/// `, split = N`, `, cluster = N`, `, stages = N`, `, limited` and
-/// `, descending`, each optional, in this order.
+/// `, split = N`, `, cluster = N`, `, stages = N`, `, limited`,
+/// `, descending` and `, parted`, each optional, in this order.
 static ParseResult parseAxisFields(AsmParser &parser, int64_t &warps,
                                    int64_t &vector, int64_t &strip,
                                    int64_t &steps, int64_t &split,
                                    int64_t &cluster, int64_t &stages,
-                                   bool &limited, bool &descending) {
+                                   bool &limited, bool &descending,
+                                   bool &parted) {
   warps = vector = strip = steps = split = cluster = stages = 1;
-  limited = descending = false;
+  limited = descending = parted = false;
   AxisField fields[] = {{"warps", &warps},
                         {"vector", &vector},
                         {"strip", &strip},
@@ -52,7 +53,8 @@ static ParseResult parseAxisFields(AsmParser &parser, int64_t &warps,
                         {"cluster", &cluster},
                         {"stages", &stages},
                         {"limited", nullptr, &limited},
-                        {"descending", nullptr, &descending}};
+                        {"descending", nullptr, &descending},
+                        {"parted", nullptr, &parted}};
   unsigned next = 0;
   while (succeeded(parser.parseOptionalComma())) {
     StringRef name;
@@ -64,7 +66,8 @@ static ParseResult parseAxisFields(AsmParser &parser, int64_t &warps,
     if (next == std::size(fields))
       return parser.emitError(loc, "expected 'warps', 'vector', 'strip', "
                                    "'steps', 'split', 'cluster', 'stages', "
-                                   "'limited' or 'descending', in this order");
+                                   "'limited', 'descending' or 'parted', in "
+                                   "this order");
     const AxisField &field = fields[next++];
     if (field.flag)
       *field.flag = true;
@@ -77,7 +80,7 @@ static ParseResult parseAxisFields(AsmParser &parser, int64_t &warps,
 static void printAxisFields(AsmPrinter &printer, int64_t warps, int64_t vector,
                             int64_t strip, int64_t steps, int64_t split,
                             int64_t cluster, int64_t stages, bool limited,
-                            bool descending) {
+                            bool descending, bool parted) {
   if (warps != 1)
     printer << ", warps = " << warps;
   if (vector != 1)
@@ -96,6 +99,8 @@ static void printAxisFields(AsmPrinter &printer, int64_t warps, int64_t vector,
     printer << ", limited";
   if (descending)
     printer << ", descending";
+  if (parted)
+    printer << ", parted";
 }
 
 static ParseResult parseAxes(AsmParser &parser, SmallVector<AxisAttr> &axes) {
@@ -158,7 +163,7 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                AxisKind kind, int64_t tile, int64_t warps,
                                int64_t vector, int64_t strip, int64_t steps,
                                int64_t split, int64_t cluster, int64_t stages,
-                               bool limited, bool descending) {
+                               bool limited, bool descending, bool parted) {
   if (kind == AxisKind::Grid ? tile < 1 : !isPowerOf2(tile))
     return emitError() << "'tile' must be "
                        << (kind == AxisKind::Grid ? "positive"
@@ -208,6 +213,8 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "'limited' is for 'sequential' dimensions";
   if (descending && kind != AxisKind::Grid)
     return emitError() << "'descending' is for dimensions of the grid";
+  if (parted && kind != AxisKind::Grid)
+    return emitError() << "'parted' is for dimensions of the grid";
   return success();
 }
 

@@ -429,12 +429,14 @@ def of_pytorch(overload):
     return torch._decomp.decomposition_table.get(overload)
 
 
-# Kept whole by `early`: `late` or torch/forms.py has a better form of them.
+# Kept whole by `early`: `late`, torch/forms.py or known_places.py has a better
+# form of them, or PyTorch, which sums an embedding's gradient in the type of its
+# table, where their places are not known.
 _KEPT = ("_scaled_dot_product_flash_attention_for_cpu",
          "scaled_dot_product_attention", "native_group_norm",
          "nll_loss_backward", "nll_loss2d_backward", "select_backward",
          "slice_backward", "select_scatter", "slice_scatter",
-         "native_dropout_backward")
+         "native_dropout_backward", "embedding_dense_backward")
 
 
 @functools.lru_cache(maxsize=None)

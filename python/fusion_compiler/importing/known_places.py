@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Sums into places that the program alone tells.
 
-`index_put` adds values to the places that indices name. Where these depend on
-no argument, as in the gradients of enlarged or padded images and of embeddings
-of positions, each place knows the values that it gets: it reads them.
+`index_put` adds values to the places that indices name, and so does the
+gradient of an embedding. Where these depend on no argument, as in the gradients
+of enlarged or padded images and of embeddings of positions, each place knows the
+values that it gets: it reads them.
 """
 
 import dataclasses
@@ -120,6 +121,18 @@ def _separate(node, values):
     return result
 
 
+def _looked_up(node, values):
+    """[Reads] of the gradient of an embedding; None where its indices are not
+    known or not all rows count, each once."""
+    _, indices, rows, padding, by_count = node.args
+    known = _value(indices, values)
+    if (known is None or by_count or not known.numel()
+            or not isinstance(rows, int) or bool((known == padding).any())):
+        return None
+    reads = _reads(0, known.flatten(), rows)
+    return reads and [reads]
+
+
 def find(graph):
     """{node: [Reads]} of the sums of a graph of ATen operations that can be
     read, one dimension after the other."""
@@ -131,15 +144,25 @@ def find(graph):
                 reads = _separate(node, values) if accumulates else None
                 if reads:
                     found[node] = reads
+        for node in graph.find_nodes(
+                op="call_function",
+                target=aten.embedding_dense_backward.default):
+            reads = _looked_up(node, values)
+            if reads:
+                found[node] = reads
     return found
 
 
-def add(base, reads, tables, values):
-    """`index_put` of `find`: base and values as it has them; `tables` are
-    those of the reads."""
+def add(args, reads, tables):
+    """What a node of `find` gives for its arguments; `tables` are those of the
+    reads."""
+    if isinstance(args[1], (list, tuple)):
+        base, _, values = args[:3]
+    else:
+        base, values = 0, args[0].reshape(-1, args[0].shape[-1])
     total = values
     if values.is_floating_point():
         total = values.to(torch.promote_types(values.dtype, torch.float32))
     for one, table in zip(reads, tables):
         total = one.sum(total, table)
-    return (base + total).to(base.dtype)
+    return (base + total).to(values.dtype)

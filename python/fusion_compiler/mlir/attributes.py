@@ -21,7 +21,8 @@ class _Axis(ctypes.Structure):
                 *((name, c_int64) for name in (
                     "tile", "warps", "vector", "strip", "steps", "split",
                     "cluster", "stages")),
-                ("limited", c_bool), ("descending", c_bool)]
+                *((name, c_bool) for name in (
+                    "limited", "descending", "parted"))]
 
 
 class _Mma(ctypes.Structure):

@@ -66,9 +66,8 @@ class _Interpreter(torch.fx.Interpreter):
 
     def call_function(self, target, args, kwargs):
         if self.node in self.sums:
-            base, _, values = args[:3]
-            return known_places.add(base, self.sums[self.node],
-                                    self.tables[self.node], values)
+            return known_places.add(args, self.sums[self.node],
+                                    self.tables[self.node])
         if target is torch.ops.aten.view.default:
             target = torch.ops.aten.reshape.default
         target = self.taken_apart.get(fx.name_of(self.node), target)

@@ -202,7 +202,7 @@ func.func private @f(tensor<8xf32> {fusion.overwritten_by = 0}, tensor<8xf32> {f
 
 // -----
 
-// expected-error@+1 {{expected 'warps', 'vector', 'strip', 'steps', 'split', 'cluster', 'stages', 'limited' or 'descending', in this order}}
+// expected-error@+1 {{expected 'warps', 'vector', 'strip', 'steps', 'split', 'cluster', 'stages', 'limited', 'descending' or 'parted', in this order}}
 "test.a"() {a = #fusion.axis<grid, tile = 4, strip = 2, vector = 2>} : () -> ()
 
 // -----
@@ -244,6 +244,11 @@ func.func private @f(tensor<8xf32> {fusion.overwritten_by = 0}, tensor<8xf32> {f
 
 // expected-error@+1 {{'descending' is for dimensions of the grid}}
 "test.a"() {a = #fusion.axis<sequential, tile = 4, limited, descending>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'parted' is for dimensions of the grid}}
+"test.a"() {a = #fusion.axis<loop, tile = 4, parted>} : () -> ()
 
 // -----
 

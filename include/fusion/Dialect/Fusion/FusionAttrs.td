@@ -105,6 +105,11 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     the blocks goes back: the block with the last tile of one has the first of the
     next.
 
+    `parted`, of a `grid` dimension along which tensors are joined
+    (`tensor.concat`), says that a block finds the parts that its tile lies in and
+    computes those alone. Otherwise it computes all of them and chooses element by
+    element.
+
     Example:
     ```mlir
     #columns = #fusion.axis<full, tile = 4096, warps = 4, vector = 8>
@@ -121,13 +126,14 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     DefaultValuedParameter<"int64_t", "1">:$cluster,
     DefaultValuedParameter<"int64_t", "1">:$stages,
     DefaultValuedParameter<"bool", "false">:$limited,
-    DefaultValuedParameter<"bool", "false">:$descending
+    DefaultValuedParameter<"bool", "false">:$descending,
+    DefaultValuedParameter<"bool", "false">:$parted
   );
   // All but `kind` and `tile` are left out when they are 1 or false.
   let assemblyFormat = [{
     `<` $kind `,` `tile` `=` $tile ``
     custom<AxisFields>($warps, $vector, $strip, $steps, $split, $cluster,
-                       $stages, $limited, $descending) ``
+                       $stages, $limited, $descending, $parted) ``
     `>`
   }];
   let extraClassDeclaration = [{

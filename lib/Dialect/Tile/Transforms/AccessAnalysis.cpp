@@ -93,8 +93,32 @@ SmallVector<int64_t> tile::getViewStrides(ViewType view) {
   return getStrides(view.getShape());
 }
 
+/// True when elements of `tile` are the same along `axis`.
+static bool isSameAlong(Value tile, unsigned axis) {
+  if (!isa<RankedTensorType>(tile.getType()))
+    return true;
+  Operation *op = tile.getDefiningOp();
+  if (!op)
+    return false;
+  if (isa<SplatOp>(op) || matchPattern(op, m_Constant()))
+    return true;
+  if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    ArrayRef<int64_t> dims = broadcast.getDims();
+    const auto *own = llvm::find(dims, axis);
+    return own == dims.end() ||
+           isSameAlong(broadcast.getValue(), own - dims.begin());
+  }
+  if (auto convert = dyn_cast<ConvertLayoutOp>(op))
+    return isSameAlong(convert->getOperand(0), axis);
+  if (auto index = dyn_cast<IndexOp>(op))
+    return !index.getMap().getResult(0).isFunctionOfDim(axis);
+  return op->hasTrait<OpTrait::Elementwise>() &&
+         llvm::all_of(op->getOperands(),
+                      [&](Value in) { return isSameAlong(in, axis); });
+}
+
 AccessForm AccessForm::of(const Access &access) {
-  ValueRange symbols = access.symbols;
+  ValueRange symbols = access.symbols, indices = access.indices;
   return {access.view.getType().getShape(),
           getTileShape(access.tile),
           access.map.getResults(),
@@ -110,7 +134,11 @@ AccessForm AccessForm::of(const Access &access) {
           },
           access.view.getType().getElementType().getIntOrFloatBitWidth(),
           access.isDivisible,
-          access.isStore};
+          access.isStore,
+          [symbols, indices](unsigned number, unsigned axis) {
+            return number - symbols.size() < indices.size() &&
+                   ::isSameAlong(indices[number - symbols.size()], axis);
+          }};
 }
 
 using GetDivisor = function_ref<std::optional<uint64_t>(unsigned)>;
@@ -200,10 +228,16 @@ std::optional<AccessRun> tile::getAccessRun(const AccessForm &access,
                                             unsigned axis, int64_t width) {
   SmallVector<int64_t> strides = getStrides(access.shape);
   AccessRun result{0, 0, true};
+  auto getDivisor = [&](unsigned number) {
+    std::optional<uint64_t> divisor = access.getDivisor(number);
+    bool isSame =
+        !divisor && access.isSameAlong && access.isSameAlong(number, axis);
+    return isSame ? std::optional<uint64_t>(1) : divisor;
+  };
   for (auto [dim, expr] : llvm::enumerate(access.coords)) {
     if (isOnlyElement(access, dim, axis))
       continue;
-    std::optional<Run> run = runOf(expr, axis, width, access.getDivisor);
+    std::optional<Run> run = runOf(expr, axis, width, getDivisor);
     if (!run)
       return std::nullopt;
     if (ShapedType::isDynamic(strides[dim])) {

@@ -32,6 +32,8 @@ struct Access {
   /// it is out of bounds: at the ends of rows that begin at odd addresses.
   bool isDivisible = false;
   bool isStore = false;
+  /// The index tiles, where it matters along which axes they are the same.
+  ValueRange indices = {};
 
   static Access of(LoadOp load);
   static Access of(StoreOp store);
@@ -61,6 +63,9 @@ struct AccessForm {
   /// Of an element in memory.
   unsigned bits = 32;
   bool isDivisible = false, isStore = false;
+  /// Whether a symbol that differs from element to element does not along an
+  /// axis; unset where none is known to be so.
+  std::function<bool(unsigned number, unsigned axis)> isSameAlong = nullptr;
 
   static AccessForm of(const Access &access);
 };
