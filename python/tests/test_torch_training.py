@@ -63,6 +63,43 @@ class MutationTest(CompileTest):
         self.assertEqual(self.fallbacks(), set())
 
 
+class KeptTest(CompileTest):
+    """What a forward pass keeps for the backward pass."""
+
+    def kept(self, model, *inputs):
+        """The memories kept, {address: a tensor}, but for parameters."""
+        found = {}
+
+        def keep(tensor):
+            found[tensor.untyped_storage().data_ptr()] = tensor
+            return tensor
+        with torch.autograd.graph.saved_tensors_hooks(keep, lambda one: one):
+            self.compile(model)(*inputs)
+        for one in model.parameters():
+            found.pop(one.untyped_storage().data_ptr(), None)
+        return found
+
+    def test_attention(self):
+        class Attention(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inputs = torch.nn.ModuleList(
+                    torch.nn.Linear(16, 16) for _ in range(3))
+                self.outputs = torch.nn.Linear(16, 16)
+
+            def forward(self, x):
+                heads = [one(x).view(2, 8, 4, 4).transpose(1, 2)
+                         for one in self.inputs]
+                y = torch.nn.functional.scaled_dot_product_attention(*heads)
+                return self.outputs(y.transpose(1, 2).flatten(2))
+        x = torch.randn(2, 8, 16)
+        # Queries, keys, values, and what is made of them, once; x is given.
+        self.assertEqual(
+            len([one for one in self.kept(Attention(), x).values()
+                 if one.numel() == x.numel()
+                 and one.data_ptr() != x.data_ptr()]), 4)
+
+
 class OptimizerTest(CompileTest):
 
     def check_steps(self, make):

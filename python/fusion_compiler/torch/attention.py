@@ -45,15 +45,16 @@ def _replace_attention(rewriter, node):
     how = (bias, rewriter.seed(node) if given["dropout_p"] else None,
            given["dropout_p"], given["is_causal"], given["scale"])
     both = rewriter.add(fusion.attention.default, (*operands, *how), node)
-    result, logsumexp = (rewriter.add(operator.getitem, (both, number), node)
-                         for number in range(2))
+    # What follows and the gradients read one tensor: else two would be kept.
+    result = rewriter.result(node, both, 0)
+    logsumexp = rewriter.add(operator.getitem, (both, 1), node)
     for one in gradients:
         with_bias = (bias is not None
                      and arguments(one).get("grad_input_mask", [False])[-1])
         rewriter.replace_results(one, rewriter.add(
             fusion.attention_backward.default,
             (one.args[0], *operands, result, logsumexp, *how, with_bias), one))
-    rewriter.replace_results(node, both)
+    rewriter.replace_results(node, both, {0: result})
 
 
 _ATTENTION = {
