@@ -66,18 +66,19 @@ class MutationTest(CompileTest):
 class KeptTest(CompileTest):
     """What a forward pass keeps for the backward pass."""
 
-    def kept(self, model, *inputs):
-        """The memories kept, {address: a tensor}, but for parameters."""
-        found = {}
+    def kept(self, model, x):
+        """How many memories of as many elements as the input `x` are kept,
+        beside `x` itself."""
+        found = set()
 
         def keep(tensor):
-            found[tensor.untyped_storage().data_ptr()] = tensor
+            if tensor.numel() == x.numel():
+                found.add(tensor.untyped_storage().data_ptr())
             return tensor
         with torch.autograd.graph.saved_tensors_hooks(keep, lambda one: one):
-            self.compile(model)(*inputs)
-        for one in model.parameters():
-            found.pop(one.untyped_storage().data_ptr(), None)
-        return found
+            result = self.compile(model)(x)
+        self.assertTrue(result.requires_grad)
+        return len(found - {x.untyped_storage().data_ptr()})
 
     def test_attention(self):
         class Attention(torch.nn.Module):
@@ -88,16 +89,18 @@ class KeptTest(CompileTest):
                 self.outputs = torch.nn.Linear(16, 16)
 
             def forward(self, x):
-                heads = [one(x).view(2, 8, 4, 4).transpose(1, 2)
+                heads = [one(x).view(3, 8, 4, 4).transpose(1, 2)
                          for one in self.inputs]
                 y = torch.nn.functional.scaled_dot_product_attention(*heads)
                 return self.outputs(y.transpose(1, 2).flatten(2))
-        x = torch.randn(2, 8, 16)
-        # Queries, keys, values, and what is made of them, once; x is given.
-        self.assertEqual(
-            len([one for one in self.kept(Attention(), x).values()
-                 if one.numel() == x.numel()
-                 and one.data_ptr() != x.data_ptr()]), 4)
+        # Queries, keys, values, and what is made of them, once.
+        self.assertEqual(self.kept(Attention(), torch.randn(3, 8, 16)), 4)
+
+    def test_group_norm(self):
+        model = torch.nn.Sequential(torch.nn.GroupNorm(2, 8), torch.nn.SiLU(),
+                                    torch.nn.Conv2d(8, 4, 3))
+        # What the convolution reads; the norm's result is computed again.
+        self.assertEqual(self.kept(model, torch.randn(2, 8, 6, 6)), 1)
 
 
 class OptimizerTest(CompileTest):

@@ -372,7 +372,6 @@ _LATE = {
     "convolution_backward": _convolution_backward,
     "gelu": _gelu,
     "max_pool2d_with_indices_backward": _max_pool2d_backward,
-    "native_group_norm": _group_norm,
     "copy": _copy,
     "nll_loss2d_backward": _nll_loss_backward,
     "nll_loss_backward": _nll_loss_backward,
@@ -412,10 +411,11 @@ def of_pytorch(overload):
 
 # Kept whole by `early`: `late` or torch/forms.py has a better form of them.
 _KEPT = ("_scaled_dot_product_flash_attention_for_cpu",
-         "scaled_dot_product_attention", "native_group_norm",
-         "nll_loss_backward", "nll_loss2d_backward", "select_backward",
-         "slice_backward", "select_scatter", "slice_scatter",
-         "native_dropout_backward")
+         "scaled_dot_product_attention", "nll_loss_backward",
+         "nll_loss2d_backward", "select_backward", "slice_backward",
+         "select_scatter", "slice_scatter", "native_dropout_backward")
+# What a backward pass computes again rather than have it kept.
+_EARLY = {aten.native_group_norm.default: _group_norm}
 
 
 @functools.lru_cache(maxsize=None)
@@ -425,4 +425,4 @@ def early():
     return {overload: function
             for overload, function in get_decomposition_table().items()
             if overload._overloadpacket._qualified_op_name.split("::")[-1]
-            not in _KEPT} | foreach.decompositions()
+            not in _KEPT} | foreach.decompositions() | _EARLY
