@@ -103,6 +103,60 @@ class KeptTest(CompileTest):
         self.assertEqual(self.kept(model, torch.randn(2, 8, 6, 6)), 1)
 
 
+class ReuseTest(CompileTest):
+    """What PyTorch runs between packages writes over what nothing reads."""
+
+    def operations(self, call):
+        """(what a call gives, the names of the operations that PyTorch ran)"""
+        activities = [torch.profiler.ProfilerActivity.CPU]
+        with torch.profiler.profile(activities=activities) as profile:
+            result = call()
+        return result, {event.name for event in profile.events()}
+
+    def run_compiled(self, function, *inputs):
+        """The same of a second call of a function, compiled."""
+        compiled = self.compile(function)
+        compiled(*inputs)
+        return self.operations(lambda: compiled(*inputs))
+
+    def test_gradient_of_an_embedding(self):
+        model = torch.nn.Sequential(torch.nn.Embedding(20, 8),
+                                    torch.nn.Linear(8, 4))
+        exact = copy.deepcopy(model).double()
+        words = torch.randint(0, 20, (4, 6))
+        compiled = self.compile(model)
+        compiled(words).sum().backward()
+        model.zero_grad()
+        _, names = self.operations(
+            lambda: compiled(words).square().sum().backward())
+        self.assertIn("aten::index_put_", names)
+        self.assertNotIn("aten::index_put", names)
+        exact(words).square().sum().backward()
+        torch.testing.assert_close(model[0].weight.grad.double(),
+                                   exact[0].weight.grad, rtol=0, atol=1e-5)
+
+    def test_what_is_read_again(self):
+        def function(x, places, values):
+            y = x + 1
+            return y.index_put((places,), values, accumulate=True), y
+        inputs = (torch.randn(6, 4), torch.tensor([1, 1, 5]),
+                  torch.randn(3, 4))
+        result, names = self.run_compiled(function, *inputs)
+        self.assertIn("aten::index_put", names)
+        torch.testing.assert_close(result, function(*inputs))
+
+    def test_what_is_given(self):
+        def function(x, places, values):
+            return x.index_put((places,), values, accumulate=True)
+        inputs = (torch.randn(6, 4), torch.tensor([1, 1, 5]),
+                  torch.randn(3, 4))
+        given = inputs[0].clone()
+        result, names = self.run_compiled(function, *inputs)
+        self.assertIn("aten::index_put", names)
+        self.assertTrue(torch.equal(inputs[0], given))
+        torch.testing.assert_close(result, function(*inputs))
+
+
 class OptimizerTest(CompileTest):
 
     def check_steps(self, make):

@@ -20,7 +20,7 @@ from torch.utils.checkpoint import CheckpointPolicy
 from fusion_compiler.errors import FusionError
 from fusion_compiler.importing import decompositions, fx, torch_mlir
 from fusion_compiler.torch import (culprits, cuda_graphs, forms, partition,
-                                   reports)
+                                   reports, reuse)
 from fusion_compiler.torch.parts import Imported, Part
 
 LOG = logging.getLogger("fusion.torch")
@@ -204,6 +204,7 @@ def compile_graph(module, inputs, kind="inference", options=Options(),
     sizes = {name: len(_operations(getattr(fused, name))) for name in names}
     for name, part in parts.items():
         setattr(fused, name, part)
+    reuse.write_over(fused.graph, names)
     _add_report(module, kind, parts, sizes, refusals)
     run = _boxed(fused)
     if recorder is not None:
