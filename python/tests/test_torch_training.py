@@ -66,13 +66,14 @@ class MutationTest(CompileTest):
 class KeptTest(CompileTest):
     """What a forward pass keeps for the backward pass."""
 
-    def kept(self, model, x):
-        """How many memories of as many elements as the input `x` are kept,
-        beside `x` itself."""
+    def kept(self, model, x, elements=None):
+        """How many memories of so many elements, by default those of the input
+        `x`, are kept, beside `x` itself."""
+        elements = elements or x.numel()
         found = set()
 
         def keep(tensor):
-            if tensor.numel() == x.numel():
+            if tensor.numel() == elements:
                 found.add(tensor.untyped_storage().data_ptr())
             return tensor
         with torch.autograd.graph.saved_tensors_hooks(keep, lambda one: one):
@@ -96,11 +97,82 @@ class KeptTest(CompileTest):
         # Queries, keys, values, and what is made of them, once.
         self.assertEqual(self.kept(Attention(), torch.randn(3, 8, 16)), 4)
 
+    def test_attention_that_pytorch_writes_out(self):
+        """It has no kernel for a bias that is learned."""
+        class Biased(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.bias = torch.nn.Parameter(torch.randn(3, 5, 5))
+
+            def forward(self, x):
+                return torch.nn.functional.scaled_dot_product_attention(
+                    x, x, x, attn_mask=self.bias)
+        weights = 2 * 3 * 5 * 5
+        x = torch.randn(2, 3, 5, 7, requires_grad=True)
+        self.assertEqual(self.kept(Biased(), x, weights), 0)
+        torch._dynamo.reset()  # It does not see which kernels are wanted.
+        with torch.nn.attention.sdpa_kernel(
+                torch.nn.attention.SDPBackend.MATH):
+            self.assertGreater(self.kept(Biased(), x, weights), 0)
+
     def test_group_norm(self):
         model = torch.nn.Sequential(torch.nn.GroupNorm(2, 8), torch.nn.SiLU(),
                                     torch.nn.Conv2d(8, 4, 3))
         # What the convolution reads; the norm's result is computed again.
         self.assertEqual(self.kept(model, torch.randn(2, 8, 6, 6)), 1)
+
+
+class MaskedAttentionTest(CompileTest):
+
+    def check(self, mask, shared, narrow=False):
+        """Results and gradients of f32, or of bf16, beside those of f64."""
+        dtype, tolerance = ((torch.bfloat16, 0.05) if narrow
+                            else (torch.float32, 1e-5))
+        inputs = [torch.randn(2, 4, 6, 8, dtype=dtype),
+                  *(torch.randn(2, 4 // shared, 7, 8, dtype=dtype)
+                    for _ in range(2))]
+        if mask.dtype != torch.bool:
+            inputs.append(mask.to(dtype))
+
+        def attend(query, key, value, bias=mask):
+            return torch.nn.functional.scaled_dot_product_attention(
+                query, key, value, attn_mask=bias, enable_gqa=shared > 1)
+
+        def run(function, dtype):
+            values = [one.to(dtype).requires_grad_() for one in inputs]
+            result = function(*values)
+            return [result, *torch.autograd.grad(result.square().sum(),
+                                                 values)]
+        expected = run(attend, torch.float64)
+        for one, other in zip(run(self.compile(attend), dtype), expected,
+                              strict=True):
+            self.assertEqual(one.dtype, dtype)
+            torch.testing.assert_close(one.double(), other, rtol=tolerance,
+                                       atol=tolerance)
+        self.assertEqual(self.fallbacks(), set())
+
+    def test_rows_that_see_no_key(self):
+        mask = torch.rand(6, 7) < 0.6
+        mask[2] = False
+        for shared in (1, 2):
+            self.check(mask, shared)
+            self.check(mask, shared, narrow=True)
+
+    def test_a_bias_that_is_learned(self):
+        for shared in (1, 4):
+            self.check(torch.randn(4, 6, 7), shared)
+            self.check(torch.randn(2, 1, 1, 7), shared)
+
+    def test_autocast(self):
+        def attend(query, bias):
+            return torch.nn.functional.scaled_dot_product_attention(
+                query, query, query, attn_mask=bias)
+        inputs = (torch.randn(1, 2, 6, 8), torch.randn(6, 6))
+        with torch.autocast("cpu", torch.bfloat16):
+            for one in inputs:
+                one.requires_grad_()
+            self.assertEqual(self.compile(attend)(*inputs).dtype,
+                             attend(*inputs).dtype)
 
 
 class ReuseTest(CompileTest):

@@ -107,7 +107,12 @@ def attention(query, key, value, bias=None, causal=False, scale=None,
     total = exponentials.sum(-1, keepdim=True)
     weights = dropout(exponentials / total).to(value.dtype)
     result = torch.matmul(_wide(weights), _wide(value)).to(query.dtype)
-    return result, (greatest + total.log()).squeeze(-1)
+    logsumexp = greatest + total.log()
+    if bias is not None:  # A row may see no key: it is zero, its weights too.
+        seen = greatest != -math.inf
+        result = torch.where(seen, result, 0)
+        logsumexp = torch.where(seen, logsumexp, 0)
+    return result, logsumexp.squeeze(-1)
 
 
 def attention_backward(grad, query, key, value, result, logsumexp, bias=None,
