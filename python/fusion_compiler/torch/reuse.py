@@ -12,6 +12,8 @@ import operator
 
 import torch
 
+from fusion_compiler.torch import partition
+
 aten = torch.ops.aten
 
 
@@ -31,14 +33,12 @@ def _in_place(target):
 
 def _is_new(node, parts):
     """Whether a tensor is in memory that no other node has: a result of one of
-    the modules `parts`, or made of no tensor."""
+    the modules `parts`, or made of nothing."""
     if node.target is operator.getitem:
         call, number = node.args
         return call.op == "call_module" and call.target in parts and [
             one.args[1] for one in call.users].count(number) == 1
-    return (node.op == "call_function"
-            and isinstance(node.target, torch._ops.OpOverload)
-            and not node.all_input_nodes)
+    return partition.is_made_of_nothing(node)
 
 
 def _is_alike(one, other):
