@@ -122,7 +122,7 @@ class KeptTest(CompileTest):
         self.assertEqual(self.kept(model, torch.randn(2, 8, 6, 6)), 1)
 
 
-class MaskedAttentionTest(CompileTest):
+class AttentionTest(CompileTest):
 
     def check(self, mask, shared, narrow=False):
         """Results and gradients of f32, or of bf16, beside those of f64."""
@@ -162,6 +162,20 @@ class MaskedAttentionTest(CompileTest):
         for shared in (1, 4):
             self.check(torch.randn(4, 6, 7), shared)
             self.check(torch.randn(2, 1, 1, 7), shared)
+
+    def test_unknown_sizes(self):
+        def attend(query, key, value):
+            return torch.nn.functional.scaled_dot_product_attention(
+                query, key, value)
+        compiled = self.compile(attend, dynamic=True)
+        for batch, rows, keys in ((2, 6, 9), (3, 5, 4)):
+            inputs = [torch.randn(batch, 4, size, 8, requires_grad=True)
+                      for size in (rows, keys, keys)]
+            gradients = [torch.autograd.grad(
+                function(*inputs).square().sum(), inputs)
+                for function in (compiled, attend)]
+            torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-4)
+        self.assertEqual(self.fallbacks(), set())
 
     def test_autocast(self):
         def attend(query, bias):

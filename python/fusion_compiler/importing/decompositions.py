@@ -57,10 +57,21 @@ def _sum_heads(tensor, own):
     return tensor.reshape(batch, own, heads // own, length, width).sum(2)
 
 
+def _product(one, other, across=(False, False)):
+    """The product of two tensors (batch, heads, rows, columns), in f32 at
+    least, each of which is transposed before if `across` says so. Heads are
+    joined to the batch first: of sizes that are unknown torch-mlir takes no
+    transposed tensor's."""
+    joined = [_wide(tensor).flatten(0, 1) for tensor in (one, other)]
+    joined = [tensor.transpose(1, 2) if transposed else tensor
+              for tensor, transposed in zip(joined, across)]
+    result = torch.bmm(*joined)
+    return result.view(*one.shape[:2], *result.shape[1:])
+
+
 def _scores(query, key, bias, causal, scale):
     """(batch, heads, rows, keys) in f32; -inf where a row sees no key."""
-    scores = torch.matmul(_wide(query),
-                          _wide(key).transpose(-2, -1)) * scale
+    scores = _product(query, key, (False, True)) * scale
     if bias is not None:
         if bias.dtype == torch.bool:
             scores = scores.masked_fill(~bias, -math.inf)
@@ -106,7 +117,7 @@ def attention(query, key, value, bias=None, causal=False, scale=None,
     exponentials = (scores - greatest).exp()
     total = exponentials.sum(-1, keepdim=True)
     weights = dropout(exponentials / total).to(value.dtype)
-    result = torch.matmul(_wide(weights), _wide(value)).to(query.dtype)
+    result = _product(weights, value).to(query.dtype)
     logsumexp = greatest + total.log()
     if bias is not None:  # A row may see no key: it is zero, its weights too.
         seen = greatest != -math.inf
@@ -124,16 +135,14 @@ def attention_backward(grad, query, key, value, result, logsumexp, bias=None,
     key, value = _repeat_heads(key, heads), _repeat_heads(value, heads)
     scores = _scores(query, key, bias, causal, scale)
     weights = (scores - logsumexp[..., None]).exp()
-    grad_weights = dropout(
-        torch.matmul(_wide(grad), _wide(value).transpose(-2, -1)))
+    grad_weights = dropout(_product(grad, value, (False, True)))
     delta = (_wide(grad) * _wide(result)).sum(-1, keepdim=True)
     grad_scores = weights * (grad_weights - delta)
-    narrow = _wide((grad_scores * scale).to(query.dtype))
-    grad_query = torch.matmul(narrow, _wide(key))
-    grad_key = torch.matmul(narrow.transpose(-2, -1), _wide(query))
-    grad_value = torch.matmul(
-        _wide(dropout(weights).to(query.dtype)).transpose(-2, -1),
-        _wide(grad))
+    narrow = (grad_scores * scale).to(query.dtype)
+    grad_query = _product(narrow, key)
+    grad_key = _product(narrow, query, (True, False))
+    grad_value = _product(dropout(weights).to(query.dtype), grad,
+                          (True, False))
     grad_bias = None
     if with_bias:
         grad_bias = grad_scores.sum_to_size(bias.shape).to(bias.dtype)

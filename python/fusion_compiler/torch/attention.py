@@ -117,11 +117,14 @@ def take_written_out(module):
     for node in module.graph.find_nodes(
             op="call_function",
             target=torch._C._nn.scaled_dot_product_attention):
-        stand_ins = torch.fx.node.map_arg(
+        known = all("example_value" in one.meta
+                    for one in (node, *node.all_input_nodes))
+        if not known or not _may_have_kernels():
+            continue
+        args, kwargs = torch.fx.node.map_arg(
             (node.args, dict(node.kwargs)),
             lambda one: one.meta["example_value"])
-        if _may_have_kernels() and _is_written_out(node, *stand_ins[0],
-                                                   **stand_ins[1]):
+        if _is_written_out(node, *args, **kwargs):
             _take(module.graph, node)
             module.recompile()
 
