@@ -14,6 +14,9 @@
 //   transpose(expand(matmul(x, w)))  ==>
 //   transpose(matmul'(expand(x), expand(w)))
 //
+// So are the parts of a concatenation, as of a stack of tensors, before what
+// puts them into another order.
+//
 //===----------------------------------------------------------------------===//
 
 #include "fusion/Analysis/Cascades.h"
@@ -143,6 +146,63 @@ static bool isNeededSplit(tensor::ExpandShapeOp expand,
   return false;
 }
 
+/// True when a pointwise operation reads what `expand` splits in another order.
+static bool isReordered(tensor::ExpandShapeOp expand) {
+  return llvm::any_of(expand.getResult().getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    return isPointwise(user) && !cast<linalg::LinalgOp>(user)
+                                     .getMatchingIndexingMap(&use)
+                                     .isIdentity();
+  });
+}
+
+namespace {
+/// Splits the parts of a concatenation instead of the whole, where each is some
+/// of the rows that the dimension becomes:
+///
+///   transpose(expand(concat(x, y)))  ==>
+///   transpose(concat(expand(x), expand(y)))
+class SplitParts : public OpRewritePattern<tensor::ExpandShapeOp> {
+public:
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ExpandShapeOp expand,
+                                PatternRewriter &rewriter) const override {
+    auto concat = expand.getSrc().getDefiningOp<tensor::ConcatOp>();
+    RankedTensorType type = expand.getResultType();
+    if (!concat || !concat->hasOneUse() || hasContract(concat) ||
+        !type.hasStaticShape() || type.getNumElements() == 0 ||
+        !isReordered(expand))
+      return failure();
+    uint64_t dim = concat.getDim();
+    ReassociationIndices group = expand.getReassociationIndices()[dim];
+    int64_t rowSize = 1;
+    while (group.size() > 1 && type.getDimSize(group.front()) == 1)
+      group.erase(group.begin());
+    for (int64_t inner : ArrayRef(group).drop_front())
+      rowSize *= type.getDimSize(inner);
+    auto isOfRows = [&](Value part) {
+      auto own = cast<RankedTensorType>(part.getType());
+      return own.hasStaticShape() && own.getDimSize(dim) % rowSize == 0;
+    };
+    if (!llvm::all_of(concat.getInputs(), isOfRows))
+      return failure();
+    SmallVector<Value> parts;
+    for (Value part : concat.getInputs()) {
+      SmallVector<int64_t> shape(type.getShape());
+      shape[group.front()] =
+          cast<RankedTensorType>(part.getType()).getDimSize(dim) / rowSize;
+      parts.push_back(tensor::ExpandShapeOp::create(
+          rewriter, expand.getLoc(), type.clone(shape), part,
+          expand.getReassociationIndices()));
+    }
+    rewriter.replaceOpWithNewOp<tensor::ConcatOp>(expand, type, group.front(),
+                                                  parts);
+    return success();
+  }
+};
+} // namespace
+
 void mlir::fusion::raiseReshapes(FunctionOpInterface func) {
   FailureOr<TargetInfo> target = resolveTarget(func);
   if (failed(target))
@@ -157,6 +217,7 @@ void mlir::fusion::raiseReshapes(FunctionOpInterface func) {
   };
   RewritePatternSet patterns(func.getContext());
   linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, shouldRaise);
+  patterns.add<SplitParts>(func.getContext());
   linalg::FillOp::getCanonicalizationPatterns(patterns, func.getContext());
   tensor::populateFoldTensorEmptyPatterns(patterns);
   (void)applyPatternsGreedily(

@@ -141,16 +141,21 @@ private:
 };
 } // namespace
 
+/// Whether the function gives `value`, or a view of it.
+static bool isGiven(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return user->hasTrait<OpTrait::IsTerminator>() ||
+           (isViewOp(user) && isGiven(user->getResult(0)));
+  });
+}
+
 /// The bytes of the results of `kernel` that lie in memory of their own; those
 /// that the function gives are its caller's.
 static int64_t countOwnBytes(KernelOp kernel) {
   int64_t bytes = 0;
   for (Value result : kernel.getResults()) {
     auto type = cast<RankedTensorType>(result.getType());
-    bool isGiven = llvm::any_of(result.getUsers(), [](Operation *user) {
-      return user->hasTrait<OpTrait::IsTerminator>();
-    });
-    if (type.hasStaticShape() && !isGiven)
+    if (type.hasStaticShape() && !isGiven(result))
       bytes += type.getNumElements() *
                llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   }

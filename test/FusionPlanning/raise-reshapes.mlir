@@ -110,3 +110,30 @@ func.func @other_reader(%x: tensor<96x64xbf16>, %w: tensor<64x512xbf16>) -> (ten
   %o = linalg.transpose ins(%r : tensor<96x4x128xf32>) outs(%eo : tensor<4x96x128xf32>) permutation = [1, 0, 2]
   return %o, %t : tensor<4x96x128xf32>, tensor<96x512xf32>
 }
+
+// Parts of a concatenation are rows of the dimension that it is split into, as
+// of a stack: they are split, and one kernel puts them into another order.
+
+// CHECK-LABEL: func.func @stack
+// CHECK: fusion.kernel
+// CHECK: tensor.concat dim(0) {{.*}} : (tensor<1x8x1024xbf16>, tensor<2x8x1024xbf16>) -> tensor<3x8x1024xbf16>
+// CHECK-NOT: fusion.kernel
+func.func @stack(%x: tensor<8x16x64xbf16>, %y: tensor<16x16x64xbf16>) -> tensor<8x3x16x64xbf16> {
+  %c = tensor.concat dim(0) %x, %y : (tensor<8x16x64xbf16>, tensor<16x16x64xbf16>) -> tensor<24x16x64xbf16>
+  %r = tensor.expand_shape %c [[0, 1], [2], [3]] output_shape [3, 8, 16, 64] : tensor<24x16x64xbf16> into tensor<3x8x16x64xbf16>
+  %e = tensor.empty() : tensor<8x3x16x64xbf16>
+  %t = linalg.transpose ins(%r : tensor<3x8x16x64xbf16>) outs(%e : tensor<8x3x16x64xbf16>) permutation = [1, 0, 2, 3]
+  return %t : tensor<8x3x16x64xbf16>
+}
+
+// Parts of other sizes stay whole.
+
+// CHECK-LABEL: func.func @uneven_parts
+// CHECK: tensor.concat dim(0) {{.*}} : (tensor<12x16x64xbf16>, tensor<12x16x64xbf16>) -> tensor<24x16x64xbf16>
+func.func @uneven_parts(%x: tensor<12x16x64xbf16>, %y: tensor<12x16x64xbf16>) -> tensor<8x3x16x64xbf16> {
+  %c = tensor.concat dim(0) %x, %y : (tensor<12x16x64xbf16>, tensor<12x16x64xbf16>) -> tensor<24x16x64xbf16>
+  %r = tensor.expand_shape %c [[0, 1], [2], [3]] output_shape [3, 8, 16, 64] : tensor<24x16x64xbf16> into tensor<3x8x16x64xbf16>
+  %e = tensor.empty() : tensor<8x3x16x64xbf16>
+  %t = linalg.transpose ins(%r : tensor<3x8x16x64xbf16>) outs(%e : tensor<8x3x16x64xbf16>) permutation = [1, 0, 2, 3]
+  return %t : tensor<8x3x16x64xbf16>
+}

@@ -31,7 +31,7 @@ inline constexpr int64_t kMaxTensorsOfFunction = 4096;
 inline constexpr int64_t kMaxBodyOps = 4096;
 /// Ops of one function and of a program, with every call replaced by what it
 /// calls: planning looks at pairs.
-inline constexpr int64_t kMaxFunctionOps = 10000;
+inline constexpr int64_t kMaxFunctionOps = 50000;
 inline constexpr int64_t kMaxProgramOps = 100000;
 
 /// Refuses a program beyond a limit, with one error for each function at the

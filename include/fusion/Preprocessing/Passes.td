@@ -204,7 +204,7 @@ def LimitInputPass : Pass<"fusion-input-limit", "::mlir::ModuleOp"> {
     Input: any module, before calls are inlined. Changes nothing. Refuses
     (FUS-1014) tensors of more than 16 dimensions, ops of more than 32 loops,
     512 tensors or 4,096 ops in their body, functions of more than 4,096 tensors
-    or, with their calls inlined, 10,000 ops, and programs of more than 100,000.
+    or, with their calls inlined, 50,000 ops, and programs of more than 100,000.
   }];
 }
 

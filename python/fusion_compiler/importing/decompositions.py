@@ -57,10 +57,21 @@ def _sum_heads(tensor, own):
     return tensor.reshape(batch, own, heads // own, length, width).sum(2)
 
 
+def _product(one, other, across=(False, False)):
+    """The product of two tensors (batch, heads, rows, columns), in f32 at
+    least, each of which is transposed before if `across` says so. Heads are
+    joined to the batch first: of sizes that are unknown torch-mlir takes no
+    transposed tensor's."""
+    joined = [_wide(tensor).flatten(0, 1) for tensor in (one, other)]
+    joined = [tensor.transpose(1, 2) if transposed else tensor
+              for tensor, transposed in zip(joined, across)]
+    result = torch.bmm(*joined)
+    return result.view(*one.shape[:2], *result.shape[1:])
+
+
 def _scores(query, key, bias, causal, scale):
     """(batch, heads, rows, keys) in f32; -inf where a row sees no key."""
-    scores = torch.matmul(_wide(query),
-                          _wide(key).transpose(-2, -1)) * scale
+    scores = _product(query, key, (False, True)) * scale
     if bias is not None:
         if bias.dtype == torch.bool:
             scores = scores.masked_fill(~bias, -math.inf)
@@ -106,8 +117,13 @@ def attention(query, key, value, bias=None, causal=False, scale=None,
     exponentials = (scores - greatest).exp()
     total = exponentials.sum(-1, keepdim=True)
     weights = dropout(exponentials / total).to(value.dtype)
-    result = torch.matmul(_wide(weights), _wide(value)).to(query.dtype)
-    return result, (greatest + total.log()).squeeze(-1)
+    result = _product(weights, value).to(query.dtype)
+    logsumexp = greatest + total.log()
+    if bias is not None:  # A row may see no key: it is zero, its weights too.
+        seen = greatest != -math.inf
+        result = torch.where(seen, result, 0)
+        logsumexp = torch.where(seen, logsumexp, 0)
+    return result, logsumexp.squeeze(-1)
 
 
 def attention_backward(grad, query, key, value, result, logsumexp, bias=None,
@@ -119,16 +135,14 @@ def attention_backward(grad, query, key, value, result, logsumexp, bias=None,
     key, value = _repeat_heads(key, heads), _repeat_heads(value, heads)
     scores = _scores(query, key, bias, causal, scale)
     weights = (scores - logsumexp[..., None]).exp()
-    grad_weights = dropout(
-        torch.matmul(_wide(grad), _wide(value).transpose(-2, -1)))
+    grad_weights = dropout(_product(grad, value, (False, True)))
     delta = (_wide(grad) * _wide(result)).sum(-1, keepdim=True)
     grad_scores = weights * (grad_weights - delta)
-    narrow = _wide((grad_scores * scale).to(query.dtype))
-    grad_query = torch.matmul(narrow, _wide(key))
-    grad_key = torch.matmul(narrow.transpose(-2, -1), _wide(query))
-    grad_value = torch.matmul(
-        _wide(dropout(weights).to(query.dtype)).transpose(-2, -1),
-        _wide(grad))
+    narrow = (grad_scores * scale).to(query.dtype)
+    grad_query = _product(narrow, key)
+    grad_key = _product(narrow, query, (True, False))
+    grad_value = _product(dropout(weights).to(query.dtype), grad,
+                          (True, False))
     grad_bias = None
     if with_bias:
         grad_bias = grad_scores.sum_to_size(bias.shape).to(bias.dtype)
@@ -391,7 +405,6 @@ _LATE = {
     "convolution_backward": _convolution_backward,
     "gelu": _gelu,
     "max_pool2d_with_indices_backward": _max_pool2d_backward,
-    "native_group_norm": _group_norm,
     "copy": _copy,
     "nll_loss2d_backward": _nll_loss_backward,
     "nll_loss_backward": _nll_loss_backward,
@@ -433,10 +446,12 @@ def of_pytorch(overload):
 # form of them, or PyTorch, which sums an embedding's gradient in the type of its
 # table, where their places are not known.
 _KEPT = ("_scaled_dot_product_flash_attention_for_cpu",
-         "scaled_dot_product_attention", "native_group_norm",
-         "nll_loss_backward", "nll_loss2d_backward", "select_backward",
-         "slice_backward", "select_scatter", "slice_scatter",
-         "native_dropout_backward", "embedding_dense_backward")
+         "scaled_dot_product_attention", "nll_loss_backward",
+         "nll_loss2d_backward", "select_backward", "slice_backward",
+         "select_scatter", "slice_scatter", "native_dropout_backward",
+         "embedding_dense_backward")
+# What a backward pass computes again rather than have it kept.
+_EARLY = {aten.native_group_norm.default: _group_norm}
 
 
 @functools.lru_cache(maxsize=None)
@@ -446,4 +461,4 @@ def early():
     return {overload: function
             for overload, function in get_decomposition_table().items()
             if overload._overloadpacket._qualified_op_name.split("::")[-1]
-            not in _KEPT} | foreach.decompositions()
+            not in _KEPT} | foreach.decompositions() | _EARLY

@@ -111,3 +111,23 @@ for _name, _function in (("seeds", _fake_seeds), ("dropout", _fake_dropout),
                          ("attention", _fake_attention),
                          ("attention_backward", _fake_attention_backward)):
     torch.library.register_fake(f"fusion::{_name}", _function, lib=_LIBRARY)
+
+
+def _keep_attention(ctx, inputs, output):
+    query, key, value, bias, seed, *how = inputs
+    ctx.save_for_backward(query, key, value, *output, bias, seed)
+    ctx.how = how
+
+
+def _attention_gradients(ctx, grad, _):
+    """The gradients of attention's first result; the other has none."""
+    *operands, bias, seed = ctx.saved_tensors
+    with_bias = ctx.needs_input_grad[3]
+    *grads, grad_bias = torch.ops.fusion.attention_backward(
+        grad, *operands, bias, seed, *ctx.how, with_bias)
+    return *grads, grad_bias if with_bias else None, *[None] * 4
+
+
+torch.library.register_autograd(
+    "fusion::attention", _attention_gradients, setup_context=_keep_attention,
+    lib=_LIBRARY)

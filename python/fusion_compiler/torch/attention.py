@@ -5,13 +5,15 @@
 `torch.ops.fusion.attention`.
 
 Theirs hand to their gradients what only they need, and some of it is no tensor
-that kernels take.
+that kernels take. Where PyTorch has no kernel, as for heads that share keys
+under a mask, it writes attention out in f32, with all weights in memory.
 """
 
 import operator
 
 import torch
 from torch.fx.experimental.symbolic_shapes import statically_known_true
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from fusion_compiler.torch.rewriter import arguments
 
@@ -45,15 +47,16 @@ def _replace_attention(rewriter, node):
     how = (bias, rewriter.seed(node) if given["dropout_p"] else None,
            given["dropout_p"], given["is_causal"], given["scale"])
     both = rewriter.add(fusion.attention.default, (*operands, *how), node)
-    result, logsumexp = (rewriter.add(operator.getitem, (both, number), node)
-                         for number in range(2))
+    # What follows and the gradients read one tensor: else two would be kept.
+    result = rewriter.result(node, both, 0)
+    logsumexp = rewriter.add(operator.getitem, (both, 1), node)
     for one in gradients:
         with_bias = (bias is not None
                      and arguments(one).get("grad_input_mask", [False])[-1])
         rewriter.replace_results(one, rewriter.add(
             fusion.attention_backward.default,
             (one.args[0], *operands, result, logsumexp, *how, with_bias), one))
-    rewriter.replace_results(node, both)
+    rewriter.replace_results(node, both, {0: result})
 
 
 _ATTENTION = {
@@ -61,6 +64,84 @@ _ATTENTION = {
     getattr(aten, f"_scaled_dot_product_{kind}_backward").default
     for kind in ("flash_attention", "flash_attention_for_cpu",
                  "efficient_attention", "cudnn_attention")}
+
+
+class _Kernels(TorchDispatchMode):
+    """Whether PyTorch runs a kernel of its own for attention."""
+    found = False
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.found |= function in _ATTENTION
+        return function(*args, **(kwargs or {}))
+
+
+def _same(tensor):
+    return tensor
+
+
+def _is_written_out(node, query, key, value, attn_mask=None, dropout_p=0.0,
+                    is_causal=False, scale=None, enable_gqa=False):
+    """Whether PyTorch has no kernel for a call of attention that
+    `fusion.attention` can be; the arguments are stand-ins."""
+    own = (query.dtype, query.device, query.shape[0])
+    if (dropout_p or any(
+            one.dim() != 4 or (one.dtype, one.device) != own[:2]
+            or not statically_known_true(one.shape[0] == own[2])
+            for one in (query, key, value))
+            or query.dtype not in (torch.float16, torch.bfloat16,
+                                   torch.float32)
+            # Autocast would make it another type.
+            or node.meta["example_value"].dtype != query.dtype
+            or not (enable_gqa or statically_known_true(
+                query.shape[1] == key.shape[1]))
+            or not statically_known_true(key.shape[1] == value.shape[1])):
+        return False
+    kernels = _Kernels()
+    # Hooks of the program are not for stand-ins.
+    hooks = torch.autograd.graph.saved_tensors_hooks(_same, _same)
+    with hooks, query.fake_mode, kernels:
+        node.target(query, key, value, attn_mask, dropout_p, is_causal,
+                    scale=scale, enable_gqa=enable_gqa)
+    return not kernels.found
+
+
+def _may_have_kernels():
+    """Whether a program has not asked for attention that is written out."""
+    backends = torch.backends.cuda
+    return backends.flash_sdp_enabled() or backends.mem_efficient_sdp_enabled()
+
+
+def take_written_out(module):
+    """Makes `fusion.attention` of what PyTorch would write out, in a graph of
+    Dynamo."""
+    for node in module.graph.find_nodes(
+            op="call_function",
+            target=torch._C._nn.scaled_dot_product_attention):
+        known = all("example_value" in one.meta
+                    for one in (node, *node.all_input_nodes))
+        if not known or not _may_have_kernels():
+            continue
+        args, kwargs = torch.fx.node.map_arg(
+            (node.args, dict(node.kwargs)),
+            lambda one: one.meta["example_value"])
+        if _is_written_out(node, *args, **kwargs):
+            _take(module.graph, node)
+            module.recompile()
+
+
+def _take(graph, node):
+    def own(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False,
+            scale=None, enable_gqa=False):
+        return query, key, value, attn_mask, None, 0.0, is_causal, scale
+    with graph.inserting_before(node):
+        both = graph.call_function(fusion.attention.default,
+                                   own(*node.args, **node.kwargs))
+        result = graph.call_function(operator.getitem, (both, 0))
+    both.meta, result.meta = ({**node.meta} for _ in range(2))
+    both.meta.pop("example_value")
+    node.replace_all_uses_with(result)
+    graph.erase_node(node)
+
 
 def _replace_composite(rewriter, node):
     """Attention as torch.export keeps it, before a kernel is chosen."""

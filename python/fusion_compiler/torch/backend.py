@@ -19,8 +19,8 @@ from torch.utils.checkpoint import CheckpointPolicy
 
 from fusion_compiler.errors import FusionError
 from fusion_compiler.importing import decompositions, fx, torch_mlir
-from fusion_compiler.torch import (culprits, cuda_graphs, forms, partition,
-                                   reports)
+from fusion_compiler.torch import (attention, culprits, cuda_graphs, forms,
+                                   partition, reports, reuse)
 from fusion_compiler.torch.parts import Imported, Part
 
 LOG = logging.getLogger("fusion.torch")
@@ -70,6 +70,7 @@ def backend(module, inputs, *, options=None, mode=None):
     """
     torch_mlir.folder()
     options = Options.of(options, mode)
+    attention.take_written_out(module)
     recorder = (cuda_graphs.Recorder(len(inputs)) if options.cuda_graphs
                 else None)
 
@@ -204,6 +205,7 @@ def compile_graph(module, inputs, kind="inference", options=Options(),
     sizes = {name: len(_operations(getattr(fused, name))) for name in names}
     for name, part in parts.items():
         setattr(fused, name, part)
+    reuse.write_over(fused.graph, names)
     _add_report(module, kind, parts, sizes, refusals)
     run = _boxed(fused)
     if recorder is not None:

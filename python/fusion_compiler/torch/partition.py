@@ -218,6 +218,7 @@ def split(module, refusals):
              and str(node.target).startswith("fused_")]
     for name in names:
         _return_views_outside(fused, name)
+    _make_late(fused.graph)
     fused.graph.eliminate_dead_code()
     return fused, names
 
@@ -315,19 +316,44 @@ def _bytes_crossing(nodes):
 
 def _trim(nodes):
     """Views that only lead out of a part are PyTorch's: they cost a part a
-    copy. So is what is empty and read outside."""
+    copy. So is what is empty and read outside, and what is made of nothing for
+    operations outside: it would be there as long as the part runs."""
     nodes = dict.fromkeys(nodes)
     changed = True
     while changed:
         changed = False
         for node in list(nodes):
             inside = [user in nodes for user in node.users]
-            if (node.target in VIEWS | _EMPTY and not any(inside)
+            leads_out = node.target in VIEWS | _EMPTY or _is_for_others(node)
+            if (leads_out and not any(inside)
                     or node.target in _EMPTY and not all(inside)
                     and not any(one in nodes for one in node.all_input_nodes)):
                 nodes.pop(node)
                 changed = True
     return nodes
+
+
+def is_made_of_nothing(node):
+    """Whether a tensor is the same at any time, whatever the arguments are:
+    made of none, or of sizes of what is empty."""
+    return (node.op == "call_function"
+            and isinstance(node.target, torch._ops.OpOverload)
+            and torch.Tag.nondeterministic_seeded not in node.target.tags
+            and all(one.target in _EMPTY and not one.all_input_nodes
+                    for one in node.all_input_nodes))
+
+
+def _is_for_others(node):
+    """Whether a tensor is made of nothing, and no result of the graph."""
+    return is_made_of_nothing(node) and all(
+        user.op != "output" for user in node.users)
+
+
+def _make_late(graph):
+    """What is made of nothing is made just before it is read."""
+    for node in reversed(list(graph.nodes)):
+        if _is_for_others(node) and node.users:
+            next(one for one in graph.nodes if one in node.users).prepend(node)
 
 
 def _return_views_outside(module, name):

@@ -99,23 +99,28 @@ class Rewriter:
                         node)
         return self.add(aten.ne.Scalar, (ones, 0), node)
 
-    def replace_results(self, node, new):
-        """What used the first tensors of `node` uses those of `new`, laid out
-        in memory as they were; nothing uses the others."""
-        for item in list(node.users):
-            if item.users:
-                result = self.add(operator.getitem, (new, item.args[1]), item)
-                item.replace_all_uses_with(self._laid_out(result, item))
-            self.graph.erase_node(item)
-        self.graph.erase_node(node)
-
-    def _laid_out(self, tensor, like):
-        """A row-major tensor with the strides of the tensor of `like`."""
-        one = layout.of(like.meta["val"])
+    def result(self, node, new, number):
+        """The tensor of `new`, added before `node`, that takes the place of one
+        of `node`: laid out in memory as that one was."""
+        tensor = self.add(operator.getitem, (new, number), node)
+        one = layout.of(node.meta["val"][number])
         if one.plain or one.copied or one.repeated:
             return tensor
         inverse = [one.order.index(dim) for dim in range(len(one.order))]
-        tensor = self.add(aten.permute.default, (tensor, one.order), like)
-        tensor = self.add(aten.clone.default, (tensor,), like,
+        tensor = self.add(aten.permute.default, (tensor, one.order), node)
+        tensor = self.add(aten.clone.default, (tensor,), node,
                           memory_format=torch.contiguous_format)
-        return self.add(aten.permute.default, (tensor, inverse), like)
+        return self.add(aten.permute.default, (tensor, inverse), node)
+
+    def replace_results(self, node, new, known=None):
+        """What used the first tensors of `node` uses those of `new`, or of
+        `known`, {number: a node}; nothing uses the others."""
+        known = known or {}
+        for item in list(node.users):
+            number = item.args[1]
+            if item.users and number not in known:
+                known[number] = self.result(node, new, number)
+            if item.users:
+                item.replace_all_uses_with(known[number])
+            self.graph.erase_node(item)
+        self.graph.erase_node(node)

@@ -2,6 +2,7 @@
 
 #rows = #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096],[2,4,8,16,32,64]]}">
 #bytes = #fusion_tile.shared_layout<"{bytes=1, align=512, offsets=[[64,144,288,512,1024,2048],[1,2,4,8,16,32]]}">
+#square = #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[144,288,576,1024,2048,4096,8192],[2,4,8,16,32,64,16384]]}">
 #columns = #fusion_tile.shared_layout<"{bytes=2, align=1024, offsets=[[2,4,8,16,32,64],[144,288,576,1024,2048,4096]]}">
 #bytecolumns = #fusion_tile.shared_layout<"{bytes=1, align=512, offsets=[[1,2,4,8,16,32],[64,144,288,512,1024,2048]]}">
 
@@ -77,5 +78,37 @@ fusion_tile.program @shares(%p: !llvm.ptr<1>) attributes {num_warps = 4, index_b
   }
   %o = fusion_tile.view %p[] : !llvm.ptr<1> to !fusion_tile.view<8x16xf32>
   fusion_tile.store %r, %o[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<8x16xf32>, !fusion_tile.view<8x16xf32>
+  fusion_tile.return
+}
+
+// A column is exchanged for rows through shared memory, where a block has room
+// for that at that moment; else threads load it as they use it.
+// CHECK-LABEL: fusion_tile.program @room
+// CHECK: fusion_tile.convert_layout
+// CHECK: fusion_tile.return
+fusion_tile.program @room(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %r: !llvm.ptr<1>) attributes {num_warps = 4, index_bits = 32} {
+  %x = fusion_tile.view %p[] : !llvm.ptr<1> to !fusion_tile.view<128x128xf16>
+  %y = fusion_tile.view %q[] : !llvm.ptr<1> to !fusion_tile.view<128x128xf16>
+  %z = fusion_tile.view %r[] : !llvm.ptr<1> to !fusion_tile.view<128x128xf16>
+  %ring = fusion_tile.make_ring : !fusion_tile.ring<6, [!fusion_tile.buffer<128x128xf16, #square>]>
+  %u = fusion_tile.load %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : !fusion_tile.view<128x128xf16> -> tensor<128x128xf16>
+  %v = fusion_tile.load %y[affine_map<(i, j) -> (j, i)>] () checked [false, false] : !fusion_tile.view<128x128xf16> -> tensor<128x128xf16>
+  %w = arith.addf %u, %v : tensor<128x128xf16>
+  fusion_tile.store %w, %z[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<128x128xf16>, !fusion_tile.view<128x128xf16>
+  fusion_tile.return
+}
+
+// CHECK-LABEL: fusion_tile.program @no_room
+// CHECK-NOT: fusion_tile.convert_layout
+// CHECK: fusion_tile.return
+fusion_tile.program @no_room(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %r: !llvm.ptr<1>) attributes {num_warps = 4, index_bits = 32} {
+  %x = fusion_tile.view %p[] : !llvm.ptr<1> to !fusion_tile.view<128x128xf16>
+  %y = fusion_tile.view %q[] : !llvm.ptr<1> to !fusion_tile.view<128x128xf16>
+  %z = fusion_tile.view %r[] : !llvm.ptr<1> to !fusion_tile.view<128x128xf16>
+  %ring = fusion_tile.make_ring : !fusion_tile.ring<7, [!fusion_tile.buffer<128x128xf16, #square>]>
+  %u = fusion_tile.load %x[affine_map<(i, j) -> (i, j)>] () checked [false, false] : !fusion_tile.view<128x128xf16> -> tensor<128x128xf16>
+  %v = fusion_tile.load %y[affine_map<(i, j) -> (j, i)>] () checked [false, false] : !fusion_tile.view<128x128xf16> -> tensor<128x128xf16>
+  %w = arith.addf %u, %v : tensor<128x128xf16>
+  fusion_tile.store %w, %z[affine_map<(i, j) -> (i, j)>] () checked [false, false] : tensor<128x128xf16>, !fusion_tile.view<128x128xf16>
   fusion_tile.return
 }

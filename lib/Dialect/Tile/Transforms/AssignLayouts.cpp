@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SharedPieces.h"
 #include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Dialect/Tile/IR/LayoutConversion.h"
 #include "fusion/Dialect/Tile/Transforms/AccessAnalysis.h"
@@ -142,6 +143,10 @@ private:
   LinearLayout preferredLayout(Operation *op, const Access &access,
                                const LinearLayout &used,
                                bool once = false) const;
+  /// Whether shared memory has room, at `op`, for what turns a tile of one
+  /// layout into one of the other.
+  bool canExchange(Operation *op, Type tile, const LinearLayout &used,
+                   const LinearLayout &preferred) const;
   Value convert(OpBuilder &builder, Value value, const LinearLayout &layout);
   void convertResult(OpBuilder &builder, Value result,
                      std::optional<LinearLayout> made);
@@ -154,6 +159,8 @@ private:
   std::vector<Group> groups;
   /// Tiles that have layouts of their own beside those of what reads them.
   SmallVector<PositionBits> positionBits;
+  /// Of the program without the conversions that are made.
+  std::optional<SharedTimes> times;
   /// Conversions have no group: what is asked of groups while they are made is
   /// known before. Reductions of what warps that share a depth have, accesses
   /// around scans, those where threads have rows, those in loops that carry
@@ -660,9 +667,25 @@ LinearLayout LayoutAssigner::preferredLayout(Operation *op,
                                              const Access &access,
                                              const LinearLayout &used,
                                              bool once) const {
-  return voter.prefer(VotingAccess::of(AccessForm::of(access)),
-                      getTileShape(access.tile), used,
-                      {once, ofScans.contains(op), ofRows.contains(op)});
+  LinearLayout preferred = voter.prefer(
+      VotingAccess::of(AccessForm::of(access)), getTileShape(access.tile), used,
+      {once, ofScans.contains(op), ofRows.contains(op)});
+  return preferred == used || canExchange(op, access.tile, used, preferred)
+             ? preferred
+             : used;
+}
+
+bool LayoutAssigner::canExchange(Operation *op, Type tile,
+                                 const LinearLayout &used,
+                                 const LinearLayout &preferred) const {
+  if (classifyConversion(used, preferred) != ConversionKind::Shared)
+    return true;
+  Type element = getTileElementType(tile);
+  int64_t bits = element.isIntOrFloat()
+                     ? std::max(8u, element.getIntOrFloatBitWidth())
+                     : program.getIndexBits();
+  int64_t bytes = llvm::product_of(getTileShape(tile)) * bits / 8;
+  return times->getBytesWith(op, bytes) <= target.maxSharedPerBlock;
 }
 
 //===----------------------------------------------------------------------===//
@@ -905,6 +928,7 @@ void LayoutAssigner::apply() {
     conversion.replaceAllUsesWith(conversion.getValue());
     conversion.erase();
   }
+  times.emplace(program);
   SmallVector<Operation *> ops;
   program.getBody().walk([&](Operation *op) {
     ops.push_back(op);
