@@ -105,10 +105,12 @@ static void addStream(llvm::SmallVectorImpl<MmaConfig> &configs,
                       const TargetInfo &target) {
   // What finishing counts for at most.
   constexpr int64_t kMostFinish = 64;
-  // Tiles of several parts took longer than predicted.
-  if (config.split > 1 || config.groups > 1 || !problem.isStatic ||
-      !llvm::isPowerOf2_64(config.columns) || problem.taps > 1 ||
-      problem.wholeRows || getMmaResidentBlocks(problem, config, target) > 1)
+  // Tiles of several parts took longer than predicted. Rows of which copies
+  // cut out windows are found from a tile's number, which has to be bounded.
+  if (config.split > 1 || problem.places == 0 || config.groups > 1 ||
+      !problem.isStatic || !llvm::isPowerOf2_64(config.columns) ||
+      problem.taps > 1 || problem.wholeRows ||
+      getMmaResidentBlocks(problem, config, target) > 1)
     return;
   config.blocks = getClusterSlots(config.multicast, target);
   int64_t blocks = config.blocks / config.multicast;
@@ -324,6 +326,12 @@ static int64_t getMostRegisters(const MmaConfig &config) {
              : getMovedRegisters(warps, /*holdsOperands=*/false).consumer;
 }
 
+/// True when tiles of `columns` columns do not begin with lines of channels
+/// that copies of windows take whole.
+static bool splitsLines(const MmaProblem &problem, int64_t columns) {
+  return problem.places == 1 && columns * problem.elementBits / 8 % kLineBytes;
+}
+
 llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
                                                      const TargetInfo &target) {
   llvm::SmallVector<MmaConfig> configs;
@@ -353,6 +361,7 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
             // Parts of their own; narrower ones are a chunk each. One that no
             // instruction reads with others was never worth it.
             if (split > 1 || problem.wholeRows || problem.granules[1] > 1 ||
+                splitsLines(problem, columns) ||
                 getMmaColumns(problem, config).multiplied > columns)
               continue;
             // Nor is loading more than is multiplied, unless many rows share
