@@ -326,10 +326,14 @@ static int64_t getMostRegisters(const MmaConfig &config) {
              : getMovedRegisters(warps, /*holdsOperands=*/false).consumer;
 }
 
-/// True when tiles of `columns` columns do not begin with lines of channels
-/// that copies of windows take whole.
-static bool splitsLines(const MmaProblem &problem, int64_t columns) {
-  return problem.places == 1 && columns * problem.elementBits / 8 % kLineBytes;
+/// True when the tile of `config` may be one of several parts: each begins with
+/// a line of channels where copies of windows take whole ones.
+static bool takesParts(const MmaProblem &problem, const MmaConfig &config) {
+  bool splitsLines = problem.places == 1 &&
+                     config.columns * problem.elementBits / 8 % kLineBytes != 0;
+  return config.split == 1 && !problem.wholeRows && problem.granules[1] == 1 &&
+         !splitsLines &&
+         getMmaColumns(problem, config).multiplied <= config.columns;
 }
 
 llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
@@ -360,9 +364,7 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
           if (!llvm::isPowerOf2_64(columns)) {
             // Parts of their own; narrower ones are a chunk each. One that no
             // instruction reads with others was never worth it.
-            if (split > 1 || problem.wholeRows || problem.granules[1] > 1 ||
-                splitsLines(problem, columns) ||
-                getMmaColumns(problem, config).multiplied > columns)
+            if (!takesParts(problem, config))
               continue;
             // Nor is loading more than is multiplied, unless many rows share
             // it.
