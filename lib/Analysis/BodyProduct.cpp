@@ -36,6 +36,8 @@ private:
              ArrayRef<linalg::LinalgOp> ops) const;
   std::optional<TensorCoreObstacle> addSums(ArrayRef<linalg::LinalgOp> ops);
   ProductDims getTiledDims(bool wholeRows) const;
+  void setWalk(ArrayRef<SmallVector<unsigned>> factors,
+               ProductDims &dims) const;
   /// All that other reductions walk are the columns that tiles have.
   bool reducesColumns(const ProductDims &dims) const;
   void setObstacle(BodyProduct &result) const;
@@ -276,6 +278,41 @@ ProductFinder::addSums(ArrayRef<linalg::LinalgOp> ops) {
   return std::nullopt;
 }
 
+/// Sets the contracted dimensions that one walk runs through: all of them where
+/// they lie side by side in `factors`, or where they count windows of images.
+void ProductFinder::setWalk(ArrayRef<SmallVector<unsigned>> factors,
+                            ProductDims &dims) const {
+  const Contraction &first = sums.front();
+  ArrayRef<unsigned> walked = first.contracted;
+  for (const Contraction &sum : sums)
+    for (auto [side, operand] : llvm::enumerate(sum.operands)) {
+      bool isPlaced = !operand.places.empty();
+      if (operand.lookup || !(isPlaced || isPlain(sum, side)))
+        return;
+      if (isPlaced)
+        walked = operand.places;
+    }
+  auto isOther = [&](const Contraction &sum) {
+    return sum.contracted != first.contracted ||
+           sum.operands[0].places != first.operands[0].places ||
+           sum.operands[1].places != first.operands[1].places;
+  };
+  // Up to the last one of several elements, which the walk is along.
+  auto sizeOf = [&](unsigned dim) { return extentOf(dim); };
+  while (!walked.empty() && sizeOf(walked.back()) == 1)
+    walked = walked.drop_back();
+  if (walked.empty() || first.grouped || llvm::any_of(sums, isOther) ||
+      !llvm::is_sorted(walked) ||
+      walked.back() - walked.front() + 1 != walked.size())
+    return;
+  SmallVector<unsigned> several = llvm::filter_to_vector(
+      walked, [&](unsigned dim) { return sizeOf(dim) != 1; });
+  if (getMergeableDims(several, factors, sizeOf) != several)
+    return;
+  dims.outerDepths.assign(walked.begin(), walked.end() - 1);
+  dims.depth = walked.back();
+}
+
 ProductDims ProductFinder::getTiledDims(bool wholeRows) const {
   const Contraction &first = sums.front();
   SmallVector<SmallVector<unsigned>> tensors[2];
@@ -293,7 +330,11 @@ ProductDims ProductFinder::getTiledDims(bool wholeRows) const {
               composeCoords(op.getMatchingIndexingMap(input).getResults(),
                             body.getInstances()[place].loops)));
     }
+    // A walk through several dimensions needs them side by side in memory too.
     llvm::append_range(factors, tensors[side]);
+    for (auto [sum, place] : llvm::zip(sums, places))
+      if (sum.operands[side].places.empty() && sum.operands[side].source)
+        factors.push_back(getDims(sum, place, sum.operands[side].source));
     for (const BodyOutput &output : body.getOutputs())
       tensors[side].push_back(getDims(output.coords));
     tensors[side].push_back(
@@ -304,27 +345,7 @@ ProductDims ProductFinder::getTiledDims(bool wholeRows) const {
   dims.rows = getMergeableDims(first.rows, tensors[0], sizeOf);
   dims.columns = getMergeableDims(first.columns, tensors[1], sizeOf);
   dims.depth = getDepthDim(first, sizeOf);
-  // Windows of images are walked as one dimension where all have the same.
-  auto haveEqualPlaces = [&](const Contraction &sum) {
-    return sum.operands[0].places == first.operands[0].places &&
-           sum.operands[1].places == first.operands[1].places;
-  };
-  for (const ContractionOperand &operand : first.operands) {
-    // Up to the last one of several elements, which the walk is along.
-    ArrayRef<unsigned> places = operand.places;
-    while (!places.empty() && sizeOf(places.back()) == 1)
-      places = places.drop_back();
-    if (places.empty() || !llvm::is_sorted(places) ||
-        places.back() - places.front() + 1 != places.size() ||
-        !llvm::all_of(sums, haveEqualPlaces))
-      continue;
-    SmallVector<unsigned> several = llvm::filter_to_vector(
-        places, [&](unsigned dim) { return sizeOf(dim) != 1; });
-    if (getMergeableDims(several, factors, sizeOf) != several)
-      continue;
-    dims.outerDepths.assign(places.begin(), places.end() - 1);
-    dims.depth = places.back();
-  }
+  setWalk(factors, dims);
   for (const Contraction &sum : ArrayRef(sums).drop_front())
     if (sum.contracted != first.contracted)
       dims.laterDepths.push_back(getDepthDim(sum, sizeOf));

@@ -105,10 +105,12 @@ static void addStream(llvm::SmallVectorImpl<MmaConfig> &configs,
                       const TargetInfo &target) {
   // What finishing counts for at most.
   constexpr int64_t kMostFinish = 64;
-  // Tiles of several parts took longer than predicted.
-  if (config.split > 1 || config.groups > 1 || !problem.isStatic ||
-      !llvm::isPowerOf2_64(config.columns) || problem.taps > 1 ||
-      problem.wholeRows || getMmaResidentBlocks(problem, config, target) > 1)
+  // Tiles of several parts took longer than predicted. Rows of which copies
+  // cut out windows are found from a tile's number, which has to be bounded.
+  if (config.split > 1 || problem.places == 0 || config.groups > 1 ||
+      !problem.isStatic || !llvm::isPowerOf2_64(config.columns) ||
+      problem.taps > 1 || problem.wholeRows ||
+      getMmaResidentBlocks(problem, config, target) > 1)
     return;
   config.blocks = getClusterSlots(config.multicast, target);
   int64_t blocks = config.blocks / config.multicast;
@@ -324,6 +326,16 @@ static int64_t getMostRegisters(const MmaConfig &config) {
              : getMovedRegisters(warps, /*holdsOperands=*/false).consumer;
 }
 
+/// True when the tile of `config` may be one of several parts: each begins with
+/// a line of channels where copies of windows take whole ones.
+static bool takesParts(const MmaProblem &problem, const MmaConfig &config) {
+  bool splitsLines = problem.places == 1 &&
+                     config.columns * problem.elementBits / 8 % kLineBytes != 0;
+  return config.split == 1 && !problem.wholeRows && problem.granules[1] == 1 &&
+         !splitsLines &&
+         getMmaColumns(problem, config).multiplied <= config.columns;
+}
+
 llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
                                                      const TargetInfo &target) {
   llvm::SmallVector<MmaConfig> configs;
@@ -352,8 +364,7 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
           if (!llvm::isPowerOf2_64(columns)) {
             // Parts of their own; narrower ones are a chunk each. One that no
             // instruction reads with others was never worth it.
-            if (split > 1 || problem.wholeRows || problem.granules[1] > 1 ||
-                getMmaColumns(problem, config).multiplied > columns)
+            if (!takesParts(problem, config))
               continue;
             // Nor is loading more than is multiplied, unless many rows share
             // it.

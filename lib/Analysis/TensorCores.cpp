@@ -186,7 +186,8 @@ hasCountedWindows(const Contraction &sum, unsigned side,
       llvm::any_of(type.getShape().drop_front(), ShapedType::isDynamic))
     return false;
   if (!operand.channels)
-    return walksPlaces(operand, dims) && !straddlesLines(type);
+    return operand.direct && walksPlaces(operand, dims) &&
+           !straddlesLines(type);
   // A group of channels has to be a part of the channels in memory.
   auto tensor = cast<RankedTensorType>(operand.tensor.getType());
   return tensor.getRank() != type.getRank() ||

@@ -44,7 +44,7 @@ linalg::GenericOp createPermutation(OpBuilder &builder, Location loc,
 
 /// `tensor`, of static shape, with its dimensions in `order`, for `user`:
 /// itself, what it is a permutation of, or written by an operation before the
-/// reshapes and pads that make it.
+/// reshapes, pads and slices that make it.
 Value buildPermuted(Value tensor, ArrayRef<unsigned> order, Operation *user);
 
 /// Lets the result of `op`, its only one, have its dimensions in `order` and
@@ -62,8 +62,8 @@ void readSource(OpOperand &operand, const Permutation &permutation);
 /// instead. Products stay where they are: what they take is their own decision.
 void sinkPermutation(const Permutation &permutation);
 
-/// Erases what makes `tensor`, permutations, reshapes and pads, if nothing
-/// needs it.
+/// Erases what makes `tensor`, permutations, reshapes, pads and slices, if
+/// nothing needs it.
 void eraseUnused(Value tensor);
 
 } // namespace mlir::fusion

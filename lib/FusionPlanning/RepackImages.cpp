@@ -16,8 +16,13 @@
 // are zeros times zeros, from many short rows. Of more channels only zeros are
 // added. The filter is laid out alike, its channels last.
 //
+// So are images that keep their channels, of which copies take whole lines: the
+// gradient of a filter comes in the layout that the filter would have, and is
+// cut out of that.
+//
 //===----------------------------------------------------------------------===//
 
+#include "Permutations.h"
 #include "fusion/Analysis/Contraction.h"
 #include "fusion/FusionPlanning/RepackOperands.h"
 #include "fusion/Support/Hardware.h"
@@ -34,19 +39,20 @@ static constexpr int64_t kPixelBits = 8 * kCopyGranule;
 /// A line of the cache.
 static constexpr int64_t kLineBits = 8 * kLineBytes;
 
-namespace {
-/// Where windows lie along one dimension of images: the loop of the windows,
-/// that of the elements of one, unless it has one, and the steps of both.
-struct Place {
-  unsigned windows = 0;
-  std::optional<unsigned> elements;
-  int64_t step = 1, dilation = 1;
-};
+/// A convolution of images with channels last, or the gradient of its filter,
+/// which is its result.
+struct OperandRepacker::Convolution {
+  /// Where windows lie along one dimension of images: the loop of the windows,
+  /// that of the elements of one, unless it has one, and the steps of both.
+  struct Place {
+    unsigned windows = 0;
+    std::optional<unsigned> elements;
+    int64_t step = 1, dilation = 1;
+  };
 
-/// A convolution of images with channels last.
-struct Convolution {
   OpOperand *image = nullptr;
   OpOperand *filter = nullptr;
+  bool ofGradient = false;
   /// The loop of the channels.
   unsigned channels = 0;
   /// Along a row of the image.
@@ -54,19 +60,31 @@ struct Convolution {
   /// The channels, elements of a window's row and, where rows are folded, its
   /// rows as they will be.
   int64_t newChannels = 0, newElements = 1, newRows = 1;
-  /// Rows of the image that become one.
-  int64_t fold = 1;
+  /// Rows of the image that become one, and with others of zeros.
+  int64_t fold = 1, newFold = 1;
   /// Down the image, when rows are folded.
   Place column;
   bool unfolds() const { return newElements > 1; }
+  /// How the filter, a factor or the result, lies in memory.
+  AffineMap getFilterMap(linalg::GenericOp op) const {
+    return op.getMatchingIndexingMap(ofGradient ? op.getDpsInitOperand(0)
+                                                : filter);
+  }
 };
-} // namespace
+
+using Convolution = OperandRepacker::Convolution;
+using Place = Convolution::Place;
 
 /// Reads where windows lie along dimension `dim` of the image. Nothing when the
 /// elements of a window are found by their loop anywhere else than there and in
 /// the filter.
-static std::optional<Place> readPlace(linalg::GenericOp op, AffineMap imageMap,
-                                      AffineMap filterMap, unsigned dim) {
+static std::optional<Place> readPlace(linalg::GenericOp op,
+                                      const Convolution &conv, unsigned dim) {
+  AffineMap imageMap = op.getMatchingIndexingMap(conv.image);
+  AffineMap filterMap = conv.getFilterMap(op);
+  utils::IteratorType ofElements = conv.ofGradient
+                                       ? utils::IteratorType::parallel
+                                       : utils::IteratorType::reduction;
   auto terms = getScaledTerms(imageMap.getResult(dim));
   if (!terms)
     return std::nullopt;
@@ -76,8 +94,7 @@ static std::optional<Place> readPlace(linalg::GenericOp op, AffineMap imageMap,
     auto loop = dyn_cast<AffineDimExpr>(term);
     if (!loop)
       return std::nullopt;
-    if (op.getIteratorTypesArray()[loop.getPosition()] ==
-        utils::IteratorType::reduction) {
+    if (op.getIteratorTypesArray()[loop.getPosition()] == ofElements) {
       place.elements = loop.getPosition();
       place.dilation = factor;
     } else {
@@ -101,12 +118,11 @@ static std::optional<Place> readPlace(linalg::GenericOp op, AffineMap imageMap,
 /// Lets several rows of the image become one: all rows of a window where they
 /// fit a line of the cache, otherwise those that windows step over, which no
 /// two windows begin with.
-static void foldRows(linalg::GenericOp op, AffineMap imageMap,
-                     AffineMap filterMap, int64_t bits, Convolution &conv) {
-  unsigned rank = imageMap.getNumResults();
+static void foldRows(linalg::GenericOp op, int64_t bits, Convolution &conv) {
+  unsigned rank = op.getMatchingIndexingMap(conv.image).getNumResults();
   if (rank < 4)
     return;
-  std::optional<Place> column = readPlace(op, imageMap, filterMap, rank - 3);
+  std::optional<Place> column = readPlace(op, conv, rank - 3);
   if (!column || !column->elements)
     return;
   conv.column = *column;
@@ -119,8 +135,8 @@ static void foldRows(linalg::GenericOp op, AffineMap imageMap,
   }
 }
 
-/// The convolution that `op` is, with the form that its operands need.
-static std::optional<Convolution> findConvolution(linalg::GenericOp op) {
+/// The image of `op`, if one of its factors is one, and the filter.
+static std::optional<Convolution> findImage(linalg::GenericOp op) {
   std::optional<Contraction> sum = matchContraction(
       op, [](unsigned loop) { return loop; }, [](Value) { return true; });
   if (!sum || !sum->batch.empty() || op.getNumDpsInputs() != 2)
@@ -128,21 +144,56 @@ static std::optional<Convolution> findConvolution(linalg::GenericOp op) {
   Convolution conv;
   for (const ContractionOperand &operand : sum->operands)
     for (OpOperand *input : op.getDpsInputOperands())
-      if (input->get() == operand.tensor)
-        (operand.channels ? conv.image : conv.filter) = input;
+      if (input->get() == operand.tensor) {
+        conv.ofGradient |= !operand.places.empty();
+        bool isImage = operand.channels || !operand.places.empty();
+        (isImage ? conv.image : conv.filter) = input;
+      }
   if (!conv.image || !conv.filter)
     return std::nullopt;
+  // The sums of a gradient begin with one number for all of the filter.
+  Value init = op.getDpsInits().front();
+  if (conv.ofGradient && (!init.getDefiningOp<linalg::FillOp>() ||
+                          op.getResult(0).getType() != init.getType()))
+    return std::nullopt;
+  return conv;
+}
+
+/// Sets how the gradient of a filter of few channels is made: pixels of images
+/// are whole lines.
+static void setLines(linalg::GenericOp op, int64_t channels, int64_t bits,
+                     Convolution &conv) {
+  int64_t line = kLineBits / bits;
+  if (!conv.row.elements || channels > line / 2) {
+    conv.newChannels = llvm::alignTo(channels, line);
+    return;
+  }
+  conv.newChannels = llvm::PowerOf2Ceil(channels);
+  conv.newElements =
+      llvm::alignTo(op.getStaticLoopRanges()[*conv.row.elements],
+                    std::max<int64_t>(kPixelBits / bits / conv.newChannels, 2));
+  foldRows(op, bits, conv);
+  conv.newFold = conv.fold;
+  while (conv.newFold * conv.newElements * conv.newChannels % line != 0)
+    ++(conv.fold > 1 ? conv.newFold : conv.newElements);
+}
+
+/// The convolution that `op` is, with the form that its operands need.
+static std::optional<Convolution> findConvolution(linalg::GenericOp op) {
+  std::optional<Convolution> found = findImage(op);
+  if (!found)
+    return std::nullopt;
+  Convolution &conv = *found;
   auto imageType = cast<RankedTensorType>(conv.image->get().getType());
   auto filterType = cast<RankedTensorType>(conv.filter->get().getType());
   AffineMap imageMap = op.getMatchingIndexingMap(conv.image);
-  AffineMap filterMap = op.getMatchingIndexingMap(conv.filter);
+  AffineMap filterMap = conv.getFilterMap(op);
   int64_t bits = imageType.getElementTypeBitWidth();
   if (!imageType.hasStaticShape() || !filterType.hasStaticShape() ||
       imageType.getElementType() != filterType.getElementType() ||
       kPixelBits % bits != 0 || !filterMap.isProjectedPermutation())
     return std::nullopt;
-  std::optional<Place> row =
-      readPlace(op, imageMap, filterMap, imageMap.getNumResults() - 2);
+  std::optional<Place> row = readPlace(op, conv, imageMap.getNumResults() - 2);
   if (!row)
     return std::nullopt;
   conv.row = *row;
@@ -152,13 +203,19 @@ static std::optional<Convolution> findConvolution(linalg::GenericOp op) {
     return std::nullopt;
   SmallVector<int64_t> loops = op.getStaticLoopRanges();
   int64_t channels = loops[conv.channels];
+  if (conv.ofGradient) {
+    // Only of 16 bits may rows and columns be neighbours in memory.
+    if (bits != 16 || channels * bits % kLineBits == 0)
+      return std::nullopt;
+    setLines(op, channels, bits, conv);
+    return conv;
+  }
   int64_t whole = kPixelBits / bits;
   if (channels % whole == 0) {
     // Then only the filter may have to have its channels last.
     unsigned inner = filterMap.getDimPosition(filterMap.getNumResults() - 1);
     bool isWhole = filterType.getShape().back() % whole == 0;
-    if (inner == conv.channels ||
-        (isWhole && sum->operands[0].element.getIntOrFloatBitWidth() == 16))
+    if (inner == conv.channels || (isWhole && bits == 16))
       return std::nullopt;
     conv.newChannels = channels;
     return conv;
@@ -171,7 +228,8 @@ static std::optional<Convolution> findConvolution(linalg::GenericOp op) {
   conv.newChannels = llvm::PowerOf2Ceil(channels);
   conv.newElements = llvm::alignTo(
       loops[*row->elements], std::max<int64_t>(whole / conv.newChannels, 2));
-  foldRows(op, imageMap, filterMap, bits, conv);
+  foldRows(op, bits, conv);
+  conv.newFold = conv.fold;
   return conv;
 }
 
@@ -235,121 +293,235 @@ static Value buildJoined(OpBuilder &builder, Location loc, Value tensor,
   return tensor::CollapseShapeOp::create(builder, loc, tensor, groups);
 }
 
-/// `tensor` with its last dimension split into `rows` of equal size.
+/// `tensor` with its last dimension split: before what is left of it those of
+/// `sizes`.
 static Value buildSplit(OpBuilder &builder, Location loc, Value tensor,
-                        int64_t rows) {
+                        ArrayRef<int64_t> sizes) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  int64_t rank = type.getRank();
+  int64_t rank = type.getRank(), rest = type.getShape().back();
   SmallVector<int64_t> shape(type.getShape().drop_back());
-  shape.append({rows, type.getShape().back() / rows});
   SmallVector<ReassociationIndices> groups;
   for (int64_t dim = 0; dim + 1 < rank; ++dim)
     groups.push_back({dim});
-  groups.push_back({rank - 1, rank});
+  groups.push_back({rank - 1});
+  for (int64_t size : sizes) {
+    shape.push_back(size);
+    groups.back().push_back(groups.back().back() + 1);
+    rest /= size;
+  }
+  shape.push_back(rest);
   return tensor::ExpandShapeOp::create(
       builder, loc, RankedTensorType::get(shape, type.getElementType()), tensor,
       groups);
 }
 
+/// The dimensions of the filter in the order in which they are laid out: those
+/// of what is unfolded last, its rows, its elements and the channels.
+static SmallVector<unsigned> orderFilter(linalg::GenericOp product,
+                                         const Convolution &conv) {
+  AffineMap map = conv.getFilterMap(product);
+  SmallVector<unsigned> order, last;
+  if (conv.fold > 1)
+    last.push_back(*conv.column.elements);
+  if (conv.unfolds())
+    last.push_back(*conv.row.elements);
+  last.push_back(conv.channels);
+  for (unsigned dim = 0; dim < map.getNumResults(); ++dim)
+    if (!llvm::is_contained(last, map.getDimPosition(dim)))
+      order.push_back(dim);
+  for (unsigned loop : last)
+    order.push_back(
+        *map.getResultPosition(getAffineDimExpr(loop, product.getContext())));
+  return order;
+}
+
+/// Where the product reads the image that is laid out anew.
+static SmallVector<AffineExpr> getImageCoords(linalg::GenericOp product,
+                                              const Convolution &conv) {
+  MLIRContext *context = product.getContext();
+  AffineMap map = product.getMatchingIndexingMap(conv.image);
+  SmallVector<AffineExpr> coords(map.getResults());
+  unsigned rank = coords.size();
+  if (conv.unfolds())
+    coords[rank - 2] = getAffineDimExpr(conv.row.windows, context);
+  if (conv.fold > 1)
+    coords[rank - 3] = getAffineDimExpr(conv.column.windows, context);
+  if (conv.newRows > 1)
+    coords[rank - 3] =
+        coords[rank - 3] + getAffineDimExpr(*conv.column.elements, context);
+  return coords;
+}
+
+namespace {
+/// The loops of a product, without the one along a window's row where that is
+/// unfolded.
+struct RemainingLoops {
+  RemainingLoops(linalg::GenericOp product, const Convolution &conv) {
+    for (unsigned loop = 0; loop < product.getNumLoops(); ++loop) {
+      bool isGone = conv.unfolds() && loop == *conv.row.elements;
+      MLIRContext *context = product.getContext();
+      exprs.push_back(isGone ? getAffineConstantExpr(0, context)
+                             : getAffineDimExpr(kinds.size(), context));
+      if (!isGone)
+        kinds.push_back(product.getIteratorTypesArray()[loop]);
+    }
+  }
+  AffineMap getMap(ArrayRef<AffineExpr> coords) const {
+    return AffineMap::get(exprs.size(), 0, coords, exprs.front().getContext())
+        .replaceDimsAndSymbols(exprs, {}, kinds.size(), 0);
+  }
+  SmallVector<AffineExpr> exprs;
+  SmallVector<utils::IteratorType> kinds;
+};
+} // namespace
+
 bool OperandRepacker::areImages(linalg::GenericOp product) {
   return findConvolution(product).has_value();
 }
 
-linalg::GenericOp OperandRepacker::repackImages(linalg::GenericOp product) {
-  std::optional<Convolution> conv = findConvolution(product);
-  AffineMap imageMap = product.getMatchingIndexingMap(conv->image);
-  AffineMap filterMap = product.getMatchingIndexingMap(conv->filter);
-  auto imageType = cast<RankedTensorType>(conv->image->get().getType());
-  auto filterType = cast<RankedTensorType>(conv->filter->get().getType());
+Value OperandRepacker::writeImage(linalg::GenericOp product,
+                                  const Convolution &conv) {
+  Value image = conv.image->get();
+  if (conv.unfolds()) {
+    OpBuilder builder(product);
+    builder.setInsertionPointAfterValue(image);
+    image = buildUnfolded(builder, product, conv);
+  }
+  SmallVector<int64_t> shape(
+      cast<RankedTensorType>(image.getType()).getShape());
+  shape.back() = conv.newChannels;
+  if (conv.unfolds())
+    shape[shape.size() - 2] = conv.newElements;
+  if (conv.fold > 1)
+    shape[shape.size() - 3] = conv.newFold;
+  image =
+      write(image, llvm::to_vector(llvm::seq<unsigned>(shape.size())), shape);
+  if (!conv.unfolds())
+    return image;
   OpBuilder builder(product);
-  Location loc = product.getLoc();
+  return buildJoined(builder, product.getLoc(), image, conv.fold > 1 ? 3 : 2);
+}
 
-  // The filter with channels last, before them the elements of a window's row.
-  SmallVector<unsigned> order;
-  SmallVector<unsigned> last;
-  if (conv->fold > 1)
-    last.push_back(*conv->column.elements);
-  if (conv->unfolds())
-    last.push_back(*conv->row.elements);
-  last.push_back(conv->channels);
-  for (unsigned dim = 0; dim < filterMap.getNumResults(); ++dim)
-    if (!llvm::is_contained(last, filterMap.getDimPosition(dim)))
-      order.push_back(dim);
-  for (unsigned loop : last)
-    order.push_back(
-        *filterMap.getResultPosition(builder.getAffineDimExpr(loop)));
+Value OperandRepacker::writeFilter(linalg::GenericOp product,
+                                   const Convolution &conv) {
+  auto type = cast<RankedTensorType>(conv.filter->get().getType());
+  SmallVector<unsigned> order = orderFilter(product, conv);
   SmallVector<int64_t> sizes;
   for (unsigned dim : order)
-    sizes.push_back(filterType.getDimSize(dim));
-  sizes.back() = conv->newChannels;
-  if (conv->unfolds())
-    sizes[sizes.size() - 2] = conv->newElements;
-  if (conv->fold > 1)
-    sizes[sizes.size() - 3] = conv->newRows * conv->fold;
-  Value filter = write(conv->filter->get(), order, sizes);
+    sizes.push_back(type.getDimSize(dim));
+  sizes.back() = conv.newChannels;
+  if (conv.unfolds())
+    sizes[sizes.size() - 2] = conv.newElements;
+  if (conv.fold > 1)
+    sizes[sizes.size() - 3] = conv.newRows * conv.fold;
+  Value filter = write(conv.filter->get(), order, sizes);
+  if (!conv.unfolds())
+    return filter;
+  OpBuilder builder(product);
+  Location loc = product.getLoc();
+  filter = buildJoined(builder, loc, filter, conv.fold > 1 ? 3 : 2);
+  return conv.fold > 1 ? buildSplit(builder, loc, filter, {conv.newRows})
+                       : filter;
+}
 
-  // The image.
-  unsigned rank = imageType.getRank();
-  SmallVector<unsigned> identity;
-  SmallVector<int64_t> shape(imageType.getShape());
-  Value image = conv->image->get();
-  if (conv->unfolds()) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointAfterValue(image);
-    image = buildUnfolded(builder, product, *conv);
-    shape = SmallVector<int64_t>(
-        cast<RankedTensorType>(image.getType()).getShape());
-    shape[shape.size() - 2] = conv->newElements;
-  }
-  shape.back() = conv->newChannels;
-  for (unsigned dim = 0; dim < shape.size(); ++dim)
-    identity.push_back(dim);
-  image = write(image, identity, shape);
-
-  // The product, without the loop along a window's row where that is unfolded.
-  if (conv->unfolds()) {
-    int64_t joined = conv->fold > 1 ? 3 : 2;
-    filter = buildJoined(builder, loc, filter, joined);
-    if (conv->fold > 1)
-      filter = buildSplit(builder, loc, filter, conv->newRows);
-    image = buildJoined(builder, loc, image, joined);
-  }
-  unsigned numLoops = product.getNumLoops() - conv->unfolds();
-  SmallVector<AffineExpr> loops;
-  SmallVector<utils::IteratorType> kinds;
-  for (unsigned loop = 0; loop < product.getNumLoops(); ++loop) {
-    if (conv->unfolds() && loop == *conv->row.elements) {
-      loops.push_back(builder.getAffineConstantExpr(0));
-      continue;
-    }
-    loops.push_back(builder.getAffineDimExpr(kinds.size()));
-    kinds.push_back(product.getIteratorTypesArray()[loop]);
-  }
-  auto getMap = [&](ArrayRef<AffineExpr> coords) {
-    return AffineMap::get(product.getNumLoops(), 0, coords,
-                          builder.getContext())
-        .replaceDimsAndSymbols(loops, {}, numLoops, 0);
-  };
-  SmallVector<AffineExpr> imageCoords(imageMap.getResults()), filterCoords;
-  if (conv->unfolds())
-    imageCoords[rank - 2] = builder.getAffineDimExpr(conv->row.windows);
-  if (conv->fold > 1)
-    imageCoords[rank - 3] = builder.getAffineDimExpr(conv->column.windows);
-  if (conv->newRows > 1)
-    imageCoords[rank - 3] = imageCoords[rank - 3] +
-                            builder.getAffineDimExpr(*conv->column.elements);
-  for (unsigned dim : order)
+linalg::GenericOp OperandRepacker::repackImages(linalg::GenericOp product) {
+  std::optional<Convolution> conv = findConvolution(product);
+  if (conv->ofGradient)
+    return repackGradient(product, *conv);
+  AffineMap filterMap = conv->getFilterMap(product);
+  SmallVector<AffineExpr> filterCoords;
+  for (unsigned dim : orderFilter(product, *conv))
     if (!conv->unfolds() ||
         filterMap.getDimPosition(dim) != *conv->row.elements)
       filterCoords.push_back(filterMap.getResult(dim));
+  RemainingLoops loops(product, *conv);
   SmallVector<Value> inputs(2);
   SmallVector<AffineMap> maps(3);
   unsigned imageNumber = conv->image->getOperandNumber();
-  inputs[imageNumber] = image;
-  inputs[1 - imageNumber] = filter;
-  maps[imageNumber] = getMap(imageCoords);
-  maps[1 - imageNumber] = getMap(filterCoords);
-  maps[2] = getMap(product.getMatchingIndexingMap(product.getDpsInitOperand(0))
+  inputs[1 - imageNumber] = writeFilter(product, *conv);
+  inputs[imageNumber] = writeImage(product, *conv);
+  maps[imageNumber] = loops.getMap(getImageCoords(product, *conv));
+  maps[1 - imageNumber] = loops.getMap(filterCoords);
+  maps[2] =
+      loops.getMap(product.getMatchingIndexingMap(product.getDpsInitOperand(0))
                        .getResults());
-  return replace(product, inputs, maps, kinds);
+  return replace(product, inputs, maps, loops.kinds);
+}
+
+/// The result of `product`, the gradient of a filter, cut out of `laidOut`, in
+/// which it has the layout of the filter.
+static Value cutFilter(OpBuilder &builder, linalg::GenericOp product,
+                       const Convolution &conv, Value laidOut) {
+  Location loc = product.getLoc();
+  auto type = cast<RankedTensorType>(product.getResult(0).getType());
+  SmallVector<unsigned> order = orderFilter(product, conv);
+  SmallVector<int64_t> sizes;
+  for (unsigned dim : order)
+    sizes.push_back(type.getDimSize(dim));
+  if (conv.fold > 1) {
+    // Rows of the filter are those that are folded, of each new one.
+    laidOut =
+        buildSplit(builder, loc, laidOut, {conv.newFold, conv.newElements});
+    SmallVector<int64_t> shape(
+        cast<RankedTensorType>(laidOut.getType()).getShape());
+    shape[shape.size() - 3] = conv.fold;
+    laidOut = buildCut(builder, loc, laidOut, shape);
+    int64_t rows = static_cast<int64_t>(shape.size()) - 4;
+    SmallVector<ReassociationIndices> groups;
+    for (int64_t dim = 0; dim < rows; ++dim)
+      groups.push_back({dim});
+    groups.append({{rows, rows + 1}, {rows + 2}, {rows + 3}});
+    laidOut = tensor::CollapseShapeOp::create(builder, loc, laidOut, groups);
+  } else if (conv.unfolds()) {
+    laidOut = buildSplit(builder, loc, laidOut, {conv.newElements});
+  }
+  laidOut = buildCut(builder, loc, laidOut, sizes);
+  DimOrder back = invertOrder(order);
+  return llvm::is_sorted(back)
+             ? laidOut
+             : createPermutation(builder, loc, laidOut, back).getResult(0);
+}
+
+linalg::GenericOp OperandRepacker::repackGradient(linalg::GenericOp product,
+                                                  const Convolution &conv) {
+  OpBuilder builder(product);
+  Location loc = product.getLoc();
+  AffineMap filterMap = conv.getFilterMap(product);
+  auto type = cast<RankedTensorType>(product.getResult(0).getType());
+  RemainingLoops loops(product, conv);
+  SmallVector<AffineExpr> coords;
+  SmallVector<int64_t> shape;
+  for (unsigned dim : orderFilter(product, conv)) {
+    unsigned loop = filterMap.getDimPosition(dim);
+    if (conv.unfolds() && loop == *conv.row.elements)
+      continue;
+    coords.push_back(filterMap.getResult(dim));
+    shape.push_back(conv.fold > 1 && loop == *conv.column.elements
+                        ? conv.newRows
+                        : type.getDimSize(dim));
+  }
+  shape.back() = conv.newFold * conv.newElements * conv.newChannels;
+  SmallVector<Value> inputs(product.getDpsInputs());
+  SmallVector<AffineMap> maps(3);
+  unsigned imageNumber = conv.image->getOperandNumber();
+  inputs[imageNumber] = writeImage(product, conv);
+  maps[imageNumber] = loops.getMap(getImageCoords(product, conv));
+  maps[1 - imageNumber] =
+      loops.getMap(product.getMatchingIndexingMap(conv.filter).getResults());
+  maps[2] = loops.getMap(coords);
+  auto fill = product.getDpsInits().front().getDefiningOp<linalg::FillOp>();
+  Value empty =
+      tensor::EmptyOp::create(builder, loc, shape, type.getElementType());
+  Value init =
+      linalg::FillOp::create(builder, loc, fill.getInputs().front(), empty)
+          .getResult(0);
+  auto laidOut = linalg::GenericOp::create(builder, loc, init.getType(), inputs,
+                                           init, maps, loops.kinds);
+  IRMapping map;
+  product.getRegion().cloneInto(&laidOut.getRegion(), map);
+  laidOut->setDiscardableAttrs(product->getDiscardableAttrDictionary());
+  product.getResult(0).replaceAllUsesWith(
+      cutFilter(builder, product, conv, laidOut.getResult(0)));
+  product.erase();
+  return laidOut;
 }

@@ -212,10 +212,8 @@ Value OperandRepacker::write(Value operand, ArrayRef<unsigned> order,
   return known;
 }
 
-/// The first `sizes` elements of `tensor`, of static shape unless it has those
-/// sizes.
-static Value buildCut(OpBuilder &builder, Location loc, Value tensor,
-                      ArrayRef<int64_t> sizes) {
+Value mlir::fusion::buildCut(OpBuilder &builder, Location loc, Value tensor,
+                             ArrayRef<int64_t> sizes) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (type.getShape() == sizes)
     return tensor;

@@ -27,6 +27,9 @@ public:
   /// What is written is marked as made for `reason`.
   explicit OperandRepacker(StringRef reason) : reason(reason) {}
 
+  /// What a convolution, or the gradient of a filter, needs.
+  struct Convolution;
+
   void setReason(StringRef newReason) { reason = newReason; }
 
   /// True when `product` is one of matrices or images of which some do not lie
@@ -46,6 +49,10 @@ private:
   static bool areImages(linalg::GenericOp product);
   linalg::GenericOp repackMatrices(linalg::GenericOp product);
   linalg::GenericOp repackImages(linalg::GenericOp product);
+  Value writeImage(linalg::GenericOp product, const Convolution &conv);
+  Value writeFilter(linalg::GenericOp product, const Convolution &conv);
+  linalg::GenericOp repackGradient(linalg::GenericOp product,
+                                   const Convolution &conv);
   /// `operand` with its dimensions in `order` (the old one of each new) and
   /// zeros added up to `sizes`, written by a kernel.
   Value write(Value operand, ArrayRef<unsigned> order, ArrayRef<int64_t> sizes);
@@ -65,6 +72,11 @@ private:
 /// `tensor` with zeros added at the ends of its dimensions up to `sizes`.
 Value buildPadded(OpBuilder &builder, Location loc, Value tensor,
                   ArrayRef<int64_t> sizes);
+
+/// The first `sizes` elements of `tensor`, of static shape unless it has those
+/// sizes.
+Value buildCut(OpBuilder &builder, Location loc, Value tensor,
+               ArrayRef<int64_t> sizes);
 
 /// Repacks operands of those products of `func` that `isMeant` where that pays
 /// on `target`: the product alone is planned with and without. What was

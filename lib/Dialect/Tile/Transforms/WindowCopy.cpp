@@ -23,6 +23,7 @@
 #include "fusion/Support/Interval.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
@@ -100,6 +101,16 @@ static bool countsRows(AffineExpr expr) {
   return llvm::count(terms, row) == 1 && llvm::count_if(terms, hasDims) == 1;
 }
 
+/// The numbers of the blocks of `program`.
+static Interval getBlocks(ProgramOp program) {
+  std::optional<AffineMap> grid = program.getGrid();
+  auto size = grid && grid->getNumResults() == 1
+                  ? dyn_cast<AffineConstantExpr>(grid->getResult(0))
+                  : nullptr;
+  return size ? Interval::indicesOf(Interval::point(size.getValue()))
+              : Interval::atLeast(0);
+}
+
 /// The values that `index` takes, as far as they are known.
 static Interval getRange(Value index) {
   APInt constant;
@@ -122,6 +133,8 @@ static Interval getRange(Value index) {
     return first.join(Interval::indicesOf(end));
   }
   Operation *op = index.getDefiningOp();
+  if (isa<gpu::BlockIdOp>(op))
+    return getBlocks(op->getParentOfType<ProgramOp>());
   if (!isa<arith::AddIOp, arith::MulIOp, arith::DivUIOp, arith::RemUIOp,
            arith::MinUIOp>(op))
     return {};
