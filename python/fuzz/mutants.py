@@ -195,9 +195,9 @@ BARRIERS = [
         ("warps-taken-as-blocks", "!barrier.getWithinWarp()", "true"),
         ("branches-forgotten", "addAll(merged, path);", "")),
     *_group(
-        "lib/Dialect/Tile/Transforms/AllocateSharedMemory.cpp",
+        "lib/Dialect/Tile/Transforms/SharedPieces.cpp",
         ("last-use-of-buffer-lost",
-         "std::max(piece.last, span[ancestor].second)", "piece.last")),
+         "std::max(piece.last, spans.at(ancestor).second)", "piece.last")),
     *_group(
         "lib/Support/SharedPlaces.cpp",
         ("gap-too-small", "offset + piece->bytes <= other->offset",

@@ -59,13 +59,16 @@ def _sum_heads(tensor, own):
 
 def _product(one, other, across=(False, False)):
     """The product of two tensors (batch, heads, rows, columns), in f32 at
-    least, each of which is transposed before if `across` says so. Heads are
-    joined to the batch first: of sizes that are unknown torch-mlir takes no
-    transposed tensor's."""
-    joined = [_wide(tensor).flatten(0, 1) for tensor in (one, other)]
-    joined = [tensor.transpose(1, 2) if transposed else tensor
-              for tensor, transposed in zip(joined, across)]
-    result = torch.bmm(*joined)
+    least, each of which is transposed before if `across` says so."""
+    def turned(tensors):
+        return [tensor.transpose(-2, -1) if transposed else tensor
+                for tensor, transposed in zip(tensors, across)]
+    pair = [_wide(one), _wide(other)]
+    if all(isinstance(size, int) for size in (*one.shape, *other.shape)):
+        return torch.matmul(*turned(pair))
+    # Of sizes that are unknown torch-mlir takes no heads that are joined to the
+    # batch behind a transposition.
+    result = torch.bmm(*turned([tensor.flatten(0, 1) for tensor in pair]))
     return result.view(*one.shape[:2], *result.shape[1:])
 
 
