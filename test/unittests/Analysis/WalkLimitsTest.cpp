@@ -37,7 +37,8 @@ protected:
                                   const std::string &combine) {
     std::string text = R"(
       func.func @f(%a: tensor<40x300xf32>, %b: tensor<40xf32>,
-                   %r: tensor<40xf32>, %p: index, %p8: i8) -> tensor<40xf32> {
+                   %r: tensor<40xf32>, %p: index, %p8: i8, %n: tensor<40xi64>,
+                   %n16: tensor<40xi16>, %t: tensor<300xi64>) -> tensor<40xf32> {
         %none = arith.constant 0xFF800000 : f32
         %inf = arith.constant 0x7F800000 : f32
         %zero = arith.constant 0.0 : f32
@@ -71,7 +72,8 @@ protected:
       return {};
     linalg::LinalgOp op;
     module->walk([&](linalg::GenericOp generic) { op = generic; });
-    return findElementLimits(op, symbols);
+    return findElementLimits(
+        op, symbols, [](Value tensor) { return isa<BlockArgument>(tensor); });
   }
   /// What limits the maximum where `mask` computes %c, true for what counts.
   SmallVector<AffineExpr, 2> findByMask(const std::string &mask) {
@@ -98,7 +100,7 @@ protected:
 
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
-  SmallVector<Value> symbols;
+  SmallVector<LimitSymbol> symbols;
   AffineExpr i = getAffineDimExpr(0, &context);
   AffineExpr j = getAffineDimExpr(1, &context);
   AffineExpr p = getAffineSymbolExpr(0, &context);
@@ -230,3 +232,39 @@ TEST_F(WalkLimitsTest, Data) {
 }
 
 } // namespace
+
+TEST_F(WalkLimitsTest, ElementsOfTensors) {
+  std::string place = "%k = arith.index_cast %j : index to i64\n";
+  auto limits =
+      findByMask(place + R"(%end = tensor.extract %n[%i] : tensor<40xi64>
+      %c = arith.cmpi slt, %k, %end : i64)");
+  ASSERT_EQ(limits.size(), 1u);
+  EXPECT_EQ(limits.front(), simplifyAffineExpr(p - j - 1, 2, 1));
+  ASSERT_EQ(symbols.size(), 1u);
+  EXPECT_TRUE(symbols.front().isElement());
+  EXPECT_EQ(symbols.front().coords, SmallVector<AffineExpr>{i});
+  // Elsewhere it is another element; 16 bits do not hold all places.
+  limits = findByMask(place + R"(%c1 = arith.constant 1 : index
+      %o = arith.subi %i, %c1 : index
+      %end = tensor.extract %n[%i] : tensor<40xi64>
+      %past = tensor.extract %n[%o] : tensor<40xi64>
+      %both = arith.addi %end, %past : i64
+      %c = arith.cmpi slt, %k, %both : i64)");
+  EXPECT_EQ(limits.size(), 1u);
+  EXPECT_EQ(symbols.size(), 2u);
+  EXPECT_TRUE(findByMask(R"(%k = arith.index_cast %j : index to i16
+      %end = tensor.extract %n16[%i] : tensor<40xi16>
+      %c = arith.cmpi slt, %k, %end : i16)")
+                  .empty());
+  // Data say where, or differ along the walk, which whoever asks sees.
+  EXPECT_TRUE(findByMask(place + R"(%at = tensor.extract %n[%i] : tensor<40xi64>
+      %to = arith.index_cast %at : i64 to index
+      %end = tensor.extract %t[%to] : tensor<300xi64>
+      %c = arith.cmpi slt, %k, %end : i64)")
+                  .empty());
+  findByMask(R"(%row = arith.index_cast %i : index to i64
+      %end = tensor.extract %t[%j] : tensor<300xi64>
+      %c = arith.cmpi slt, %row, %end : i64)");
+  ASSERT_EQ(symbols.size(), 1u);
+  EXPECT_TRUE(symbols.front().coords.front().isFunctionOfDim(1));
+}
