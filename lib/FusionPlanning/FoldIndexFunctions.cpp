@@ -25,6 +25,7 @@
 #include "fusion/FusionPlanning/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -64,9 +65,10 @@ static bool hasFewer(OpOperand *operand, linalg::GenericOp op) {
 }
 
 /// True when `op` computes its result from its indices, from scalars and from
-/// integers that are fewer, at little cost.
+/// integers that are fewer, at little cost. What it looks up is in memory.
 static bool isIndexFunction(linalg::GenericOp op) {
-  if (!isPointwise(op) || countInstructions(op) > kMostInstructions)
+  if (!isPointwise(op) || countInstructions(op) > kMostInstructions ||
+      !op.getBody()->getOps<tensor::ExtractOp>().empty())
     return false;
   return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
     return hasFewer(operand, op);
