@@ -17,6 +17,7 @@
 #include "fusion/Analysis/OpKeys.h"
 #include "mlir/IR/Threading.h"
 #include "llvm/Support/ThreadPool.h"
+#include <unordered_set>
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -38,9 +39,9 @@ bool mlir::fusion::isBeside(
 /// Operations that are planned for a match, next to it: a few kernels in each
 /// direction. What lies further away changes by none of the rewrites.
 static constexpr unsigned kMostOps = 64;
-/// Matches of one rewrite that are refused before no more are looked at: each
-/// costs a plan.
-static constexpr unsigned kMaxRefused = 16;
+/// Matches of one rewrite that are refused before no more are looked at, of
+/// those whose surroundings are alike one: each costs two plans of these.
+static constexpr size_t kMaxRefused = 64;
 
 /// What tells the surroundings of a match from others.
 static OpKey getKeyOf(Neighbourhood &near) {
@@ -58,6 +59,8 @@ public:
 
   /// The decision on `matches[number]`.
   Decision get(ArrayRef<RewriteMatch> matches, size_t number);
+  /// Refused matches, each with others around it.
+  size_t countRefused() const { return refused.size(); }
 
 private:
   /// Surroundings that nothing is known of, by their keys.
@@ -70,6 +73,7 @@ private:
   RewriteDriver &driver;
   const PricedRewrite &rewrite;
   OpKeyMemory<Decision> known;
+  std::unordered_set<OpKey, OpKeyHash> refused;
   /// Whether the last match was accepted.
   std::optional<bool> last;
 };
@@ -127,6 +131,8 @@ RewriteDriver::Decisions::get(ArrayRef<RewriteMatch> matches, size_t number) {
   }
   Decision decision = *known.find(key);
   last = decision.entry.accepted;
+  if (!decision.entry.accepted)
+    refused.insert(std::move(key));
   return decision;
 }
 
@@ -164,16 +170,17 @@ RewriteDriver::Decision RewriteDriver::decideNear(const PricedRewrite &rewrite,
 }
 
 void RewriteDriver::run(const PricedRewrite &rewrite) {
-  unsigned refused = 0;
+  // Those before `next` are refused.
+  size_t next = 0;
   Decisions decisions(*this, rewrite);
   std::vector<RewriteMatch> matches = rewrite.find(func);
-  while (refused < kMaxRefused && refused < matches.size()) {
-    const RewriteMatch &match = matches[refused];
+  while (next < matches.size() && decisions.countRefused() < kMaxRefused) {
+    const RewriteMatch &match = matches[next];
     Decision decision;
     if (match.forbidden)
       decision = {LedgerEntry(), rewrite.showsRefused};
     else
-      decision = decisions.get(matches, refused);
+      decision = decisions.get(matches, next);
     LedgerEntry &entry = decision.entry;
     entry.producer = match.producer;
     entry.consumer = match.consumer;
@@ -186,6 +193,6 @@ void RewriteDriver::run(const PricedRewrite &rewrite) {
     if (entry.accepted)
       matches = rewrite.find(func);
     else
-      ++refused;
+      ++next;
   }
 }

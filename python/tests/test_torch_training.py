@@ -151,6 +151,24 @@ class AttentionTest(CompileTest):
                                        atol=tolerance)
         self.assertEqual(self.fallbacks(), set())
 
+    def test_masks_of_bools_stay(self):
+        """PyTorch makes them numbers before it chooses a kernel."""
+        from fusion_compiler.torch import attention
+        taken = []
+
+        def see(module, inputs):
+            attention.take(module)
+            taken.extend(node.args[3].meta["example_value"].dtype
+                         for node in module.graph.find_nodes(
+                             op="call_function",
+                             target=torch.ops.fusion.attention.default))
+            return module
+        q = torch.randn(2, 4, 6, 8)
+        for mask in (torch.rand(6, 6) < 0.6, torch.rand(6, 6)):
+            torch.compile(torch.nn.functional.scaled_dot_product_attention,
+                          backend=see)(q, q, q, attn_mask=mask)
+        self.assertEqual(taken, [torch.bool])
+
     def test_rows_that_see_no_key(self):
         mask = torch.rand(6, 7) < 0.6
         mask[2] = False

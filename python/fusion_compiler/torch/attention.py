@@ -6,7 +6,9 @@
 
 Theirs hand to their gradients what only they need, and some of it is no tensor
 that kernels take. Where PyTorch has no kernel, as for heads that share keys
-under a mask, it writes attention out in f32, with all weights in memory.
+under a mask, it writes attention out in f32, with all weights in memory. Where
+it has one, it makes numbers of masks of bools, for some kernels finite ones:
+what they hide would have to be read.
 """
 
 import operator
@@ -79,10 +81,11 @@ def _same(tensor):
     return tensor
 
 
-def _is_written_out(node, query, key, value, attn_mask=None, dropout_p=0.0,
+def _is_taken(node, query, key, value, attn_mask=None, dropout_p=0.0,
                     is_causal=False, scale=None, enable_gqa=False):
     """Whether PyTorch has no kernel for a call of attention that
-    `fusion.attention` can be; the arguments are stand-ins."""
+    `fusion.attention` can be, or would make numbers of its mask; the arguments
+    are stand-ins."""
     own = (query.dtype, query.device, query.shape[0])
     if (dropout_p or any(
             one.dim() != 4 or (one.dtype, one.device) != own[:2]
@@ -96,6 +99,8 @@ def _is_written_out(node, query, key, value, attn_mask=None, dropout_p=0.0,
                 query.shape[1] == key.shape[1]))
             or not statically_known_true(key.shape[1] == value.shape[1])):
         return False
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        return True
     kernels = _Kernels()
     # Hooks of the program are not for stand-ins.
     hooks = torch.autograd.graph.saved_tensors_hooks(_same, _same)
@@ -111,9 +116,9 @@ def _may_have_kernels():
     return backends.flash_sdp_enabled() or backends.mem_efficient_sdp_enabled()
 
 
-def take_written_out(module):
-    """Makes `fusion.attention` of what PyTorch would write out, in a graph of
-    Dynamo."""
+def take(module):
+    """Makes `fusion.attention` of what PyTorch would write out, or would lose
+    the mask of, in a graph of Dynamo."""
     for node in module.graph.find_nodes(
             op="call_function",
             target=torch._C._nn.scaled_dot_product_attention):
@@ -124,7 +129,7 @@ def take_written_out(module):
         args, kwargs = torch.fx.node.map_arg(
             (node.args, dict(node.kwargs)),
             lambda one: one.meta["example_value"])
-        if _is_written_out(node, *args, **kwargs):
+        if _is_taken(node, *args, **kwargs):
             _take(module.graph, node)
             module.recompile()
 

@@ -70,7 +70,7 @@ def backend(module, inputs, *, options=None, mode=None):
     """
     torch_mlir.folder()
     options = Options.of(options, mode)
-    attention.take_written_out(module)
+    attention.take(module)
     recorder = (cuda_graphs.Recorder(len(inputs)) if options.cuda_graphs
                 else None)
 
