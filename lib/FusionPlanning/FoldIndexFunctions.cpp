@@ -48,13 +48,11 @@ static double countInstructions(linalg::GenericOp op) {
   return cost.instructions + cost.doubles;
 }
 
-/// True when `operand` of `op` is a scalar, or integers that are the same along
+/// True when `operand` of `op`, a tensor, has integers that are the same along
 /// a dimension of the result, which may have more than one element.
 static bool hasFewer(OpOperand *operand, linalg::GenericOp op) {
-  auto type = dyn_cast<RankedTensorType>(operand->get().getType());
-  if (!type)
-    return true;
-  if (!type.getElementType().isSignlessInteger())
+  Type type = getElementTypeOrSelf(operand->get());
+  if (!type.isSignlessInteger())
     return false;
   AffineMap map = op.getMatchingIndexingMap(operand);
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
@@ -65,13 +63,14 @@ static bool hasFewer(OpOperand *operand, linalg::GenericOp op) {
 }
 
 /// True when `op` computes its result from its indices, from scalars and from
-/// integers that are fewer, at little cost. What it looks up is in memory.
+/// integers that are fewer, at little cost. What integers look up is in memory.
 static bool isIndexFunction(linalg::GenericOp op) {
-  if (!isPointwise(op) || countInstructions(op) > kMostInstructions ||
-      !op.getBody()->getOps<tensor::ExtractOp>().empty())
+  if (!isPointwise(op) || countInstructions(op) > kMostInstructions)
     return false;
+  bool looksUp = !op.getBody()->getOps<tensor::ExtractOp>().empty();
   return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
-    return hasFewer(operand, op);
+    bool isScalar = !isa<RankedTensorType>(operand->get().getType());
+    return isScalar || (!looksUp && hasFewer(operand, op));
   });
 }
 

@@ -133,6 +133,13 @@ def _looked_up(node, values):
     return reads and [reads]
 
 
+def is_of_data(node):
+    """Whether a node is the gradient of an embedding whose places are not
+    known."""
+    return (node.target is aten.embedding_dense_backward.default
+            and not _looked_up(node, {}))
+
+
 def find(graph):
     """{node: [Reads]} of the sums of a graph of ATen operations that can be
     read, one dimension after the other."""

@@ -15,7 +15,7 @@ import torch
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from fusion_compiler import tensors
-from fusion_compiler.importing import decompositions, fx
+from fusion_compiler.importing import decompositions, fx, known_places
 from fusion_compiler.torch import layout
 
 aten = torch.ops.aten
@@ -161,6 +161,8 @@ class Refusals:
             return "writes to an argument"
         if torch.Tag.nondeterministic_seeded in node.target.tags:
             return "draws random numbers from PyTorch's generator"
+        if known_places.is_of_data(node):
+            return "adds rows where data say"
         for value in (*values_of(node), *(v for arg in node.all_input_nodes
                                         for v in values_of(arg)),
                       *node.args, *node.kwargs.values()):
