@@ -358,6 +358,40 @@ static bool dropSinglePlaces(linalg::GenericOp op) {
   return true;
 }
 
+/// Adds to the initial values of `op`, which no longer contracts anything, in
+/// f32 where they are narrower: as sums are added (docs/Numerics.md), their
+/// products are not rounded.
+static void widenSums(linalg::GenericOp op, IRRewriter &rewriter) {
+  auto widen = [&](Value value) -> Value {
+    return arith::ExtFOp::create(rewriter, value.getLoc(),
+                                 rewriter.getF32Type(), value);
+  };
+  auto computeWide = [&](Operation *narrow) -> Value {
+    rewriter.setInsertionPoint(narrow);
+    SmallVector<Value> operands(llvm::map_range(narrow->getOperands(), widen));
+    OperationState state(narrow->getLoc(), narrow->getName(), operands,
+                         rewriter.getF32Type(), narrow->getAttrs());
+    return rewriter.create(state)->getResult(0);
+  };
+  for (BlockArgument initial : op.getRegionOutputArgs()) {
+    Type type = initial.getType();
+    if (!isa<FloatType>(type) || type.getIntOrFloatBitWidth() >= 32 ||
+        !initial.hasOneUse())
+      continue;
+    auto add = dyn_cast<arith::AddFOp>(*initial.user_begin());
+    if (!add)
+      continue;
+    Value sum = computeWide(add);
+    for (OpOperand &term : sum.getDefiningOp()->getOpOperands()) {
+      auto wide = term.get().getDefiningOp<arith::ExtFOp>();
+      if (auto product = wide.getIn().getDefiningOp<arith::MulFOp>())
+        rewriter.replaceOp(wide, computeWide(product));
+    }
+    rewriter.setInsertionPoint(add);
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(add, type, sum);
+  }
+}
+
 /// Leaves out the loops of one iteration that `op` contracts: the places of a
 /// window of one element.
 static FailureOr<linalg::GenericOp> dropSingleTaps(linalg::GenericOp op,
@@ -374,7 +408,10 @@ static FailureOr<linalg::GenericOp> dropSingleTaps(linalg::GenericOp op,
   if (failed(dropped))
     return failure();
   rewriter.replaceOp(op, dropped->replacements);
-  return cast<linalg::GenericOp>(dropped->resultOp);
+  auto rest = cast<linalg::GenericOp>(dropped->resultOp);
+  if (rest.getNumReductionLoops() == 0)
+    widenSums(rest, rewriter);
+  return rest;
 }
 
 /// Makes products of matrices of convolutions whose windows have one element,

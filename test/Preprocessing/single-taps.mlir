@@ -28,3 +28,19 @@ func.func @steps(%x: tensor<2x8x7x5xf32>, %w: tensor<16x8x1x1xf32>) -> tensor<2x
   %y = fusion.conv nchw %x, %w {strides = array<i64: 2, 2>} : (tensor<2x8x7x5xf32>, tensor<16x8x1x1xf32>) -> tensor<2x16x4x3xf32>
   return %y : tensor<2x16x4x3xf32>
 }
+
+// What is left of a sum of one product is added as sums are: in f32, and
+// rounded once.
+// CHECK-LABEL: func.func @channels
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel"]}
+// CHECK-NEXT: ^bb0(%[[X:.*]]: f16, %[[W:.*]]: f16, %[[INITIAL:.*]]: f16):
+// CHECK-NEXT: %[[X32:.*]] = arith.extf %[[X]] : f16 to f32
+// CHECK-NEXT: %[[W32:.*]] = arith.extf %[[W]] : f16 to f32
+// CHECK-NEXT: %[[PRODUCT:.*]] = arith.mulf %[[X32]], %[[W32]] : f32
+// CHECK: %[[SUM:.*]] = arith.addf %{{.*}}, %{{.*}} : f32
+// CHECK-NEXT: %[[ROUNDED:.*]] = arith.truncf %[[SUM]] : f32 to f16
+// CHECK-NEXT: linalg.yield %[[ROUNDED]]
+func.func @channels(%x: tensor<2x5x3xf16>, %w: tensor<1x3xf16>, %initial: tensor<2x5x3xf16>) -> tensor<2x5x3xf16> {
+  %y = linalg.depthwise_conv_1d_nwc_wc {dilations = dense<1> : vector<1xi64>, strides = dense<1> : vector<1xi64>} ins(%x, %w : tensor<2x5x3xf16>, tensor<1x3xf16>) outs(%initial : tensor<2x5x3xf16>) -> tensor<2x5x3xf16>
+  return %y : tensor<2x5x3xf16>
+}
