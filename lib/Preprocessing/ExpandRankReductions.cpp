@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the pass that makes slices of full rank of those that
-// upstream would fold to others.
+// This file implements the pass that makes slices of full rank, and padding of
+// widths that are not negative, of those that upstream would fold to others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,6 +29,7 @@ struct ExpandRankReductionsPass
   using Base::Base;
 
   void runOnOperation() override {
+    getOperation().walk(cutNegativePadding);
     // Only what has operands is folded.
     getOperation().walk([](OffsetSizeAndStrideOpInterface op) {
       bool hasOperands = !op.getOffsets().empty() || !op.getSizes().empty() ||

@@ -95,6 +95,8 @@ struct ElementwiseToGenericPass
         fusion::expandRankReduction(slice);
       else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
         fusion::expandRankReduction(insert);
+      else if (auto pad = dyn_cast<tensor::PadOp>(op))
+        fusion::cutNegativePadding(pad);
     });
   }
 };

@@ -199,6 +199,19 @@ class ModelTest(unittest.TestCase):
             np.testing.assert_array_equal(result, draw(2, 6).reshape(shape))
         self.assertEqual(len(model._compiled), 2)
 
+    def test_padding_that_cuts(self):
+        x = draw(3, 5)
+        for pads, axes, expected in (
+                ([0, 1, 0, -1], None, np.pad(x[:, :-1], ((0, 0), (1, 0)))),
+                ([-2, 1], [1], np.pad(x[:, 2:], ((0, 0), (0, 1))))):
+            names = ["x", "pads"] + ([] if axes is None else ["", "axes"])
+            constants = {"pads": np.array(pads)} | (
+                {} if axes is None else {"axes": np.array(axes)})
+            model = make([helper.make_node("Pad", names, ["y"])],
+                         [value("x", 3, 5)], [value("y", *expected.shape)],
+                         constants)
+            np.testing.assert_array_equal(compiled(model)(x), expected)
+
     def test_control_flow(self):
         body = helper.make_graph(
             [helper.make_node("Identity", ["go"], ["goes"]),

@@ -93,6 +93,12 @@ class FloatsTest(ResultsTest):
         for x in self.each_type():
             self.check_exact(function, _pairs(x)[1].view(16, 16).roll(3, 1))
 
+    def test_padding_that_cuts(self):
+        def function(x):
+            return (F.pad(x, (0, 0, 1, -1)), F.pad(x, (-1, 1), value=2.0),
+                    F.pad(x, (-2, -1)), F.pad(x, (3, -2, -1, 0)) + 1)
+        self.check_exact(function, torch.randn(2, 5, 4))
+
     def test_functions_that_torch_mlir_lowers_without_care(self):
         x = torch.tensor([[3e4, -2e4, 7.0, -INF]])
         self.check_exact(lambda x: [x.logcumsumexp(1)], x,

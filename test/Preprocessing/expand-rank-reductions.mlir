@@ -33,3 +33,29 @@ func.func @stays(%x: tensor<4x4xf32>, %i: index) -> (tensor<4xf32>, tensor<2x4xf
   %b = tensor.extract_slice %x[%i, 0] [2, 4] [1, 1] : tensor<4x4xf32> to tensor<2x4xf32>
   return %a, %b : tensor<4xf32>, tensor<2x4xf32>
 }
+
+// What keeps the type would be folded to its source.
+// CHECK-LABEL: @shifted
+// CHECK: %[[KEPT:.*]] = tensor.extract_slice %{{.*}}[0, 0] [4, %{{.*}}] [1, 1] : tensor<5x?xf32> to tensor<4x?xf32>
+// CHECK: tensor.pad %[[KEPT]] low[1, 0] high[0, %{{.*}}]
+// CHECK: tensor<4x?xf32> to tensor<5x?xf32>
+func.func @shifted(%x: tensor<5x?xf32>, %n: index) -> tensor<5x?xf32> {
+  %c = arith.constant 0.0 : f32
+  %y = tensor.pad %x low[1, 0] high[-1, %n] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %c : f32
+  } : tensor<5x?xf32> to tensor<5x?xf32>
+  return %y : tensor<5x?xf32>
+}
+
+// CHECK-LABEL: @nothing_kept
+// CHECK: %[[KEPT:.*]] = tensor.extract_slice %{{.*}}[0] [0] [1] : tensor<2xf32> to tensor<0xf32>
+// CHECK: tensor.pad %[[KEPT]] low[2] high[0]
+func.func @nothing_kept(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %c = arith.constant 0.0 : f32
+  %y = tensor.pad %x low[-3] high[3] {
+  ^bb0(%i: index):
+    tensor.yield %c : f32
+  } : tensor<2xf32> to tensor<2xf32>
+  return %y : tensor<2xf32>
+}

@@ -32,6 +32,11 @@ groupByKept(const llvm::SmallBitVector &dropped);
 void expandRankReduction(tensor::ExtractSliceOp slice);
 void expandRankReduction(tensor::InsertSliceOp insert);
 
+/// Makes a slice, and padding of what is left, of padding of which a constant
+/// width is negative. Upstream takes padding that keeps a type for none, one
+/// element more before and one less behind too.
+void cutNegativePadding(tensor::PadOp pad);
+
 } // namespace mlir::fusion
 
 #endif // FUSION_ANALYSIS_SLICES_H

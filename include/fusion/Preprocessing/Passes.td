@@ -111,9 +111,12 @@ def ExpandRankReductionsPass
     Input: any function. Output: `tensor.extract_slice` and
     `tensor.insert_slice` with offsets, sizes or strides that are operands drop
     no dimensions; a reshape does. Upstream exchanges sizes when it folds a
-    constant operand of one that does.
+    constant operand of one that does. Constant widths of `tensor.pad` are not
+    negative; a slice cuts what they cut. Upstream takes padding that keeps a
+    type for none.
   }];
-  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def GeneralizeDynamicPass

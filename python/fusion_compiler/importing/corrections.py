@@ -294,6 +294,21 @@ def _embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0,
 
 
 # {ATen operation, with its overload if that is not the default: function}
+def _constant_pad_nd(tensor, pad, value=0):
+    """Cuts what negative widths cut. torch-mlir takes padding that keeps a
+    tensor's sizes for none: one more here and one less there."""
+    if not any(isinstance(width, int) and width < 0 for width in pad):
+        return NotImplemented
+    for place in range(0, len(pad), 2):
+        dim = tensor.dim() - 1 - place // 2
+        first, last = (max(-width, 0) for width in pad[place:place + 2])
+        if first or last:
+            tensor = tensor.narrow(dim, first,
+                                   tensor.shape[dim] - first - last)
+    return aten.constant_pad_nd(tensor, [max(width, 0) for width in pad],
+                                value)
+
+
 TABLE = {
     "eq.Tensor": _eq,
     "maximum": _maximum, "minimum": _minimum,
@@ -314,5 +329,6 @@ TABLE = {
     "_embedding_bag": _embedding_bag,
     "_embedding_bag_forward_only": _embedding_bag,
     "linalg_vector_norm": _vector_norm,
+    "constant_pad_nd": _constant_pad_nd,
     "trunc": _trunc, "logcumsumexp": _logcumsumexp,
 }

@@ -228,6 +228,28 @@ def _positions(size, start, end, step):
     return np.arange(start, end, step, dtype=np.int64)
 
 
+def _pad(node, types, copies):
+    """Negative widths: a Slice before. torch-mlir takes padding that keeps a
+    tensor's sizes for none: one more here and one less there."""
+    pads = copies.constants.get(node.input[1]) if len(node.input) > 1 else None
+    if pads is None or not (pads < 0).any():
+        return None
+    rank = len(types[node.input[0]].tensor_type.shape.dim)
+    axes = (copies.constants.get(node.input[3])
+            if len(node.input) > 3 and node.input[3] else np.arange(rank))
+    if axes is None:
+        return None
+    build = _Builder(node, copies.opset)
+    firsts, lasts = np.maximum(-pads, 0).reshape(2, -1)
+    kept = build.add("Slice", node.input[0], *(
+        build.constant(one.astype(np.int64)) for one in (
+            firsts, np.where(lasts, -lasts, np.iinfo(np.int64).max), axes)))
+    build.add("Pad", kept, build.constant(np.maximum(pads, 0)),
+              *node.input[2:], output=node.output[0],
+              mode=attribute(node, "mode", b"constant"))
+    return build.nodes
+
+
 def _reduction(node, types, copies):
     """States the axes of a reduction over all of them."""
     rank = len(types[node.input[0]].tensor_type.shape.dim)
@@ -244,6 +266,7 @@ def _reduction(node, types, copies):
 BODIES = {"LpNormalization": _lp_normalization,
           "DequantizeLinear": _dequantize_linear,
           "CumSum": _cumulative_sum, "Slice": _slice,
+          "Pad": _pad,
           "ReduceMax": _reduction, "ReduceMin": _reduction}
 
 
