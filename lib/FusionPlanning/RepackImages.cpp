@@ -18,7 +18,8 @@
 //
 // So are images that keep their channels, of which copies take whole lines: the
 // gradient of a filter comes in the layout that the filter would have, and is
-// cut out of that.
+// cut out of that. Features of the other factor that are no multiple of 16
+// bytes are padded with zeros, of which the gradient has filters of zeros.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,6 +61,10 @@ struct OperandRepacker::Convolution {
   /// The channels, elements of a window's row and, where rows are folded, its
   /// rows as they will be.
   int64_t newChannels = 0, newElements = 1, newRows = 1;
+  /// Of a gradient, the loop of features that lie side by side in the other
+  /// factor, if they are no multiple of 16 bytes, and what they are padded to.
+  std::optional<unsigned> features;
+  int64_t newFeatures = 0;
   /// Rows of the image that become one, and with others of zeros.
   int64_t fold = 1, newFold = 1;
   /// Down the image, when rows are folded.
@@ -159,6 +164,20 @@ static std::optional<Convolution> findImage(linalg::GenericOp op) {
   return conv;
 }
 
+/// Sets what the features of the other factor of a gradient are padded to.
+static void setFeatures(linalg::GenericOp op, int64_t whole,
+                        Convolution &conv) {
+  AffineMap map = op.getMatchingIndexingMap(conv.filter);
+  unsigned last = map.getDimPosition(map.getNumResults() - 1);
+  int64_t features = op.getStaticLoopRanges()[last];
+  bool isContracted =
+      op.getIteratorTypesArray()[last] == utils::IteratorType::reduction;
+  if (isContracted || features % whole == 0)
+    return;
+  conv.features = last;
+  conv.newFeatures = llvm::alignTo(features, whole);
+}
+
 /// Sets how the gradient of a filter of few channels is made: pixels of images
 /// are whole lines.
 static void setLines(linalg::GenericOp op, int64_t channels, int64_t bits,
@@ -205,9 +224,14 @@ static std::optional<Convolution> findConvolution(linalg::GenericOp op) {
   int64_t channels = loops[conv.channels];
   if (conv.ofGradient) {
     // Only of 16 bits may rows and columns be neighbours in memory.
-    if (bits != 16 || channels * bits % kLineBits == 0)
+    if (bits != 16)
       return std::nullopt;
-    setLines(op, channels, bits, conv);
+    setFeatures(op, kPixelBits / bits, conv);
+    conv.newChannels = channels;
+    if (channels * bits % kLineBits != 0)
+      setLines(op, channels, bits, conv);
+    else if (!conv.features)
+      return std::nullopt;
     return conv;
   }
   int64_t whole = kPixelBits / bits;
@@ -382,6 +406,9 @@ bool OperandRepacker::areImages(linalg::GenericOp product) {
 Value OperandRepacker::writeImage(linalg::GenericOp product,
                                   const Convolution &conv) {
   Value image = conv.image->get();
+  auto type = cast<RankedTensorType>(image.getType());
+  if (!conv.unfolds() && type.getShape().back() == conv.newChannels)
+    return image;
   if (conv.unfolds()) {
     OpBuilder builder(product);
     builder.setInsertionPointAfterValue(image);
@@ -400,6 +427,18 @@ Value OperandRepacker::writeImage(linalg::GenericOp product,
     return image;
   OpBuilder builder(product);
   return buildJoined(builder, product.getLoc(), image, conv.fold > 1 ? 3 : 2);
+}
+
+Value OperandRepacker::writeFeatures(linalg::GenericOp product,
+                                     const Convolution &conv) {
+  Value factor = conv.filter->get();
+  if (!conv.features)
+    return factor;
+  SmallVector<int64_t> shape(
+      cast<RankedTensorType>(factor.getType()).getShape());
+  shape.back() = conv.newFeatures;
+  return write(factor, llvm::to_vector(llvm::seq<unsigned>(shape.size())),
+               shape);
 }
 
 Value OperandRepacker::writeFilter(linalg::GenericOp product,
@@ -496,7 +535,8 @@ linalg::GenericOp OperandRepacker::repackGradient(linalg::GenericOp product,
     if (conv.unfolds() && loop == *conv.row.elements)
       continue;
     coords.push_back(filterMap.getResult(dim));
-    shape.push_back(conv.fold > 1 && loop == *conv.column.elements
+    shape.push_back(loop == conv.features ? conv.newFeatures
+                    : conv.fold > 1 && loop == *conv.column.elements
                         ? conv.newRows
                         : type.getDimSize(dim));
   }
@@ -505,6 +545,7 @@ linalg::GenericOp OperandRepacker::repackGradient(linalg::GenericOp product,
   SmallVector<AffineMap> maps(3);
   unsigned imageNumber = conv.image->getOperandNumber();
   inputs[imageNumber] = writeImage(product, conv);
+  inputs[1 - imageNumber] = writeFeatures(product, conv);
   maps[imageNumber] = loops.getMap(getImageCoords(product, conv));
   maps[1 - imageNumber] =
       loops.getMap(product.getMatchingIndexingMap(conv.filter).getResults());

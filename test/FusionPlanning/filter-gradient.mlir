@@ -82,3 +82,26 @@ func.func @few_channels(%x: tensor<?x34x34x24xf16>, %dy: tensor<?x32x32x64xf16>)
   } -> tensor<64x3x3x24xf32>
   return %g : tensor<64x3x3x24xf32>
 }
+
+// Features that are no multiple of 16 bytes are padded by a kernel of their own;
+// their filters are cut out of the result.
+// CHECK-LABEL: func.func @odd_features
+// CHECK: fusion.kernel @pad{{.*}} -> (tensor<1230080xf16>)
+// CHECK: fusion.kernel @conv{{.*}} -> (tensor<40x3x3x64xf32>)
+// CHECK-SAME: #fusion.mma<wgmma
+// CHECK: fusion.kernel @slice{{.*}} -> (tensor<22464xf32>)
+// CHECK: return
+func.func @odd_features(%x: tensor<8x64x64x64xf16>, %dy: tensor<8x62x62x39xf16>) -> tensor<39x3x3x64xf32> {
+  %zf = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<39x3x3x64xf32>
+  %f = linalg.fill ins(%zf : f32) outs(%e : tensor<39x3x3x64xf32>) -> tensor<39x3x3x64xf32>
+  %g = linalg.generic {indexing_maps = [#x, #dy, #w], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%x, %dy : tensor<8x64x64x64xf16>, tensor<8x62x62x39xf16>) outs(%f : tensor<39x3x3x64xf32>) {
+  ^bb0(%a: f16, %b: f16, %o: f32):
+    %aw = arith.extf %a : f16 to f32
+    %bw = arith.extf %b : f16 to f32
+    %m = arith.mulf %aw, %bw : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<39x3x3x64xf32>
+  return %g : tensor<39x3x3x64xf32>
+}

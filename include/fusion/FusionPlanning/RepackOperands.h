@@ -50,6 +50,7 @@ private:
   linalg::GenericOp repackMatrices(linalg::GenericOp product);
   linalg::GenericOp repackImages(linalg::GenericOp product);
   Value writeImage(linalg::GenericOp product, const Convolution &conv);
+  Value writeFeatures(linalg::GenericOp product, const Convolution &conv);
   Value writeFilter(linalg::GenericOp product, const Convolution &conv);
   linalg::GenericOp repackGradient(linalg::GenericOp product,
                                    const Convolution &conv);
