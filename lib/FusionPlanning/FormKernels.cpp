@@ -27,6 +27,7 @@
 #include "fusion/FusionPlanning/Passes.h"
 #include "fusion/FusionPlanning/RepackOperands.h"
 #include "fusion/FusionPlanning/RescaleSums.h"
+#include "fusion/FusionPlanning/SplitContractions.h"
 #include "fusion/FusionPlanning/SplitReductions.h"
 #include "fusion/Support/Counts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -170,6 +171,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
                    [&](linalg::GenericOp product) {
                      return !divides || !readsLargeValue(product, largestValue);
                    });
+    rewrites.run(getPartsRewrite());
     rewrites.run(getSplitRewrite(/*mayRepair=*/!opaqueFloats));
     rewrites.run(getGatherRewrite());
     if (!opaqueFloats) {
