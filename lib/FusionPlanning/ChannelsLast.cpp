@@ -21,9 +21,10 @@
 //
 // A product without windows is taken along where it reads the permuted result
 // of others: so images stay permuted from one convolution to the next. Where the
-// rows of its operands are no multiple of what is copied it is permuted by
-// itself: what each operand has one dimension of, of those that are contracted
-// or those that the result keeps, comes last, and the others are one axis.
+// rows of its operands are no multiple of what is copied, or other dimensions
+// lie between those that are contracted, it is permuted by itself: what each
+// operand has one dimension of, of those that are contracted or those that the
+// result keeps, comes last, and the others are one axis.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,7 +52,8 @@ struct PermutableProduct {
   SmallVector<unsigned> contracted;
   /// Windows slide over the image.
   bool hasWindows = false;
-  /// The image gets whole rows, which it had not, and no windows slide over it.
+  /// The image gets whole rows or one walk, which it had not, and no windows
+  /// slide over it.
   bool hasWholeRows = false;
   /// The image keeps its channels, and windows are what is contracted.
   bool keepsChannels = false;
@@ -75,17 +77,36 @@ static bool areWholeRows(RankedTensorType type, int64_t size) {
   return size * type.getElementTypeBitWidth() % (8 * kCopyGranule) == 0;
 }
 
+/// True when other dimensions of more than one element lie between dimensions of
+/// `shape`, which `map` reads, that `op` contracts.
+static bool areTorn(linalg::GenericOp op, AffineMap map,
+                    ArrayRef<int64_t> shape) {
+  bool hasBegun = false, hasEnded = false;
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    if (size == 1)
+      continue;
+    bool contracted = isContracted(op, map.getDimPosition(dim));
+    if (contracted && hasEnded)
+      return true;
+    hasBegun |= contracted;
+    hasEnded |= hasBegun && !contracted;
+  }
+  return false;
+}
+
 /// The order of the dimensions of `operand` that gives tensor copies whole rows
-/// which they have not: the contracted dimension last where there is one only,
-/// otherwise, of 16 bits, the one that the result keeps. The others are one axis
-/// then. Nothing when all is well, or neither is a whole row.
+/// and one walk, where they have not: the contracted dimension last where there
+/// is one only, otherwise, of 16 bits, the one that the result keeps. The others
+/// are one axis then. Nothing when all is well, or neither is a whole row.
 static std::optional<DimOrder> orderForRows(linalg::GenericOp op,
                                             OpOperand &operand) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
   auto type = cast<RankedTensorType>(operand.get().getType());
   // Of matrices there are no others to be one axis: their rows are padded.
   if (!map.isProjectedPermutation() || !type.hasStaticShape() ||
-      type.getRank() < 3 || areWholeRows(type, type.getShape().back()))
+      type.getRank() < 3 ||
+      (areWholeRows(type, type.getShape().back()) &&
+       !areTorn(op, map, type.getShape())))
     return std::nullopt;
   for (bool contracted : {true, false}) {
     DimOrder rest, last;
@@ -107,7 +128,7 @@ static std::optional<DimOrder> orderForRows(linalg::GenericOp op,
 }
 
 /// The operand of `op`, a product, whose layout decides: the image that windows
-/// slide over, otherwise one whose rows are no whole ones, or that a permutation
+/// slide over, otherwise one without whole rows or one walk, or that a permutation
 /// of a computed tensor makes.
 static OpOperand *findImage(const Contraction &sum, linalg::GenericOp op,
                             bool &hasWindows) {

@@ -163,6 +163,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
     options.maxKernels = limit.getInt();
   RewriteDriver rewrites(func, targetInfo, options);
   if (fuse) {
+    rewrites.run(getPartsRewrite(targetInfo));
     rewrites.run(getChannelsLastRewrite());
     rewrites.run(getScaleRewrite(/*mayRound=*/fastNumerics));
     // What is divided is laid out anew in parts.
@@ -171,7 +172,6 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
                    [&](linalg::GenericOp product) {
                      return !divides || !readsLargeValue(product, largestValue);
                    });
-    rewrites.run(getPartsRewrite());
     rewrites.run(getSplitRewrite(/*mayRepair=*/!opaqueFloats));
     rewrites.run(getGatherRewrite());
     if (!opaqueFloats) {

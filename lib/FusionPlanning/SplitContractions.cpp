@@ -188,7 +188,17 @@ static Operation *divideProduct(const DivisibleProduct &product) {
   return batch;
 }
 
-PricedRewrite mlir::fusion::getPartsRewrite() {
+/// True when warpgroups make the product `op`.
+static bool isOfWarpgroups(Operation *op, const ComputeGraph &graph,
+                           const FusionPlan &plan) {
+  for (auto [kernel, facts] : llvm::zip_equal(plan.kernels, plan.ledger.kernels))
+    for (unsigned node : kernel.nodes)
+      if (graph.getNode(node).op == op)
+        return facts.products == "wgmma";
+  return false;
+}
+
+PricedRewrite mlir::fusion::getPartsRewrite(const TargetInfo &target) {
   PricedRewrite rewrite;
   rewrite.find = [](FunctionOpInterface func) {
     std::vector<RewriteMatch> matches;
@@ -198,6 +208,9 @@ PricedRewrite mlir::fusion::getPartsRewrite() {
                            [product]() { return divideProduct(*product); }});
     return matches;
   };
+  // Factors that tensor copies cannot take are to be laid out anew instead.
+  if (target.hasWarpgroups)
+    rewrite.isServed = isOfWarpgroups;
   rewrite.reason = ReasonCode::SumOfParts;
   return rewrite;
 }

@@ -19,7 +19,7 @@ namespace mlir::fusion {
 
 /// Lets products of few results that contract several dimensions give a result
 /// for each of several parts of one of them, and a reduction add these up.
-PricedRewrite getPartsRewrite();
+PricedRewrite getPartsRewrite(const TargetInfo &target);
 
 } // namespace mlir::fusion
 
