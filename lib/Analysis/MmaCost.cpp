@@ -319,9 +319,11 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
     time = getStreamSeconds(problem, config, alone, chunks, epilogue, target);
   double bytes = problem.batch *
                  (double(problem.rows) * problem.getWholeDepth() *
-                      problem.storedBits[0] / 8 * problem.operands[0] +
+                      problem.tapsRead[0] * problem.storedBits[0] / 8 *
+                      problem.operands[0] +
                   double(problem.columns) * problem.getWholeDepth() *
-                      problem.storedBits[1] / 8 * problem.operands[1] +
+                      problem.tapsRead[1] * problem.storedBits[1] / 8 *
+                      problem.operands[1] +
                   double(problem.rows) * problem.columns *
                       (problem.epilogueReadBytes + problem.epilogueWriteBytes));
   double memory =

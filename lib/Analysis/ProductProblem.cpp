@@ -137,6 +137,9 @@ static void setSizes(const ProductView &view, MmaProblem &problem) {
   problem.columns = sizeOf(view.dims.columns);
   problem.depth = sizeOf(view.dims.depth) * sizeOf(view.dims.outerDepths);
   problem.taps = sizeOf(first.contracted) / problem.depth;
+  for (unsigned side = 0; side < 2; ++side)
+    if (!first.operands[side].channels && first.operands[side].places.empty())
+      problem.tapsRead[side] = problem.taps;
   problem.batch = sizeOf(first.batch) * (sizeOf(first.rows) / problem.rows) *
                   (sizeOf(first.columns) / problem.columns);
   problem.sums = view.dims.laterDepths.empty() ? view.sums.size() : 1;

@@ -20,7 +20,11 @@
 // what the other factor gives first, and then the rest as in the image.
 //
 // A product without windows is taken along where it reads the permuted result
-// of others: so images stay permuted from one convolution to the next.
+// of others: so images stay permuted from one convolution to the next. Where the
+// rows of its operands are no multiple of what is copied, or other dimensions
+// lie between those that are contracted, it is permuted by itself: what each
+// operand has one dimension of, of those that are contracted or those that the
+// result keeps, comes last, and the others are one axis.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,6 +35,7 @@
 #include "fusion/Analysis/Contraction.h"
 #include "fusion/Analysis/TensorCores.h"
 #include "fusion/FusionPlanning/RepackOperands.h"
+#include "fusion/Support/Hardware.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -40,11 +45,16 @@ namespace {
 struct PermutableProduct {
   linalg::GenericOp op;
   OpOperand *image = nullptr;
-  DimOrder imageOrder, resultOrder;
+  /// Of the filter, the other factor, without windows; with them it follows
+  /// from the permuted image.
+  DimOrder imageOrder, filterOrder, resultOrder;
   /// The contracted loops in the order of the image.
   SmallVector<unsigned> contracted;
   /// Windows slide over the image.
   bool hasWindows = false;
+  /// The image gets whole rows or one walk, which it had not, and no windows
+  /// slide over it.
+  bool hasWholeRows = false;
   /// The image keeps its channels, and windows are what is contracted.
   bool keepsChannels = false;
 };
@@ -58,8 +68,68 @@ static bool isStatic(Value tensor) {
 /// is contracted, or a multiple of one.
 static bool isWindow(AffineExpr expr) { return !isa<AffineDimExpr>(expr); }
 
+static bool isContracted(linalg::GenericOp op, unsigned loop) {
+  return op.getIteratorTypesArray()[loop] == utils::IteratorType::reduction;
+}
+
+/// True when tensor copies can take rows of `size` elements of `type`.
+static bool areWholeRows(RankedTensorType type, int64_t size) {
+  return size * type.getElementTypeBitWidth() % (8 * kCopyGranule) == 0;
+}
+
+/// True when other dimensions of more than one element lie between dimensions of
+/// `shape`, which `map` reads, that `op` contracts.
+static bool areTorn(linalg::GenericOp op, AffineMap map,
+                    ArrayRef<int64_t> shape) {
+  bool hasBegun = false, hasEnded = false;
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    if (size == 1)
+      continue;
+    bool contracted = isContracted(op, map.getDimPosition(dim));
+    if (contracted && hasEnded)
+      return true;
+    hasBegun |= contracted;
+    hasEnded |= hasBegun && !contracted;
+  }
+  return false;
+}
+
+/// The order of the dimensions of `operand` that gives tensor copies whole rows
+/// and one walk, where they have not: the contracted dimension last where there
+/// is one only, otherwise, of 16 bits, the one that the result keeps. The others
+/// are one axis then. Nothing when all is well, or neither is a whole row.
+static std::optional<DimOrder> orderForRows(linalg::GenericOp op,
+                                            OpOperand &operand) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  auto type = cast<RankedTensorType>(operand.get().getType());
+  // Of matrices there are no others to be one axis: their rows are padded.
+  if (!map.isProjectedPermutation() || !type.hasStaticShape() ||
+      type.getRank() < 3 ||
+      (areWholeRows(type, type.getShape().back()) &&
+       !areTorn(op, map, type.getShape())))
+    return std::nullopt;
+  for (bool contracted : {true, false}) {
+    DimOrder rest, last;
+    int64_t size = 1;
+    for (unsigned dim = 0; dim < map.getNumResults(); ++dim) {
+      bool isLast = isContracted(op, map.getDimPosition(dim)) == contracted &&
+                    type.getDimSize(dim) != 1;
+      (isLast ? last : rest).push_back(dim);
+      if (isLast)
+        size *= type.getDimSize(dim);
+    }
+    if (last.size() != 1 || !areWholeRows(type, size) ||
+        (!contracted && type.getElementTypeBitWidth() != 16))
+      continue;
+    rest.append(last);
+    return rest;
+  }
+  return std::nullopt;
+}
+
 /// The operand of `op`, a product, whose layout decides: the image that windows
-/// slide over, otherwise one that a permutation of a computed tensor makes.
+/// slide over, otherwise one without whole rows or one walk, or that a permutation
+/// of a computed tensor makes.
 static OpOperand *findImage(const Contraction &sum, linalg::GenericOp op,
                             bool &hasWindows) {
   for (OpOperand *input : op.getDpsInputOperands())
@@ -69,6 +139,9 @@ static OpOperand *findImage(const Contraction &sum, linalg::GenericOp op,
     }
   if (!sum.batch.empty())
     return nullptr;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (orderForRows(op, *input))
+      return input;
   for (OpOperand *input : op.getDpsInputOperands()) {
     auto permutation = matchPermutation(input->get());
     if (permutation && permutation->source.getDefiningOp() &&
@@ -96,6 +169,8 @@ static bool hasMorePlaces(linalg::GenericOp op, AffineMap map) {
 /// Orders the dimensions of the image by what their loops are in `sum`.
 static DimOrder orderImage(const Contraction &sum, AffineMap map,
                            const PermutableProduct &product) {
+  if (product.hasWholeRows)
+    return *orderForRows(product.op, *product.image);
   if (!product.hasWindows)
     return invertOrder(matchPermutation(product.image->get())->order);
   DimOrder first, pixels, groups, channels;
@@ -120,6 +195,29 @@ static DimOrder orderImage(const Contraction &sum, AffineMap map,
   return first;
 }
 
+/// Orders the dimensions of the filter, the other factor of a product without
+/// windows, for whole rows: what both have as in the image. Empty when it stays
+/// as it is.
+static DimOrder orderOther(const PermutableProduct &product) {
+  linalg::GenericOp op = product.op;
+  OpOperand &filter =
+      op->getOpOperand(1 - product.image->getOperandNumber());
+  std::optional<DimOrder> order = orderForRows(op, filter);
+  if (!order)
+    return {};
+  AffineMap in = op.getMatchingIndexingMap(product.image);
+  AffineMap map = op.getMatchingIndexingMap(&filter);
+  auto placeOf = [&](unsigned dim) {
+    return llvm::find_if(product.imageOrder, [&](unsigned imageDim) {
+      return in.getResult(imageDim) == map.getResult(dim);
+    });
+  };
+  llvm::stable_sort(llvm::drop_end(*order), [&](unsigned a, unsigned b) {
+    return placeOf(a) < placeOf(b);
+  });
+  return *order;
+}
+
 /// Orders the dimensions of the result as those of the image, then groups, then
 /// what the image has not, or that first where the image keeps its channels.
 /// Nothing when `out`, the map of the result, is no permutation.
@@ -128,6 +226,10 @@ static std::optional<DimOrder> orderResult(const Contraction &sum,
                                            AffineMap in, AffineMap out) {
   if (!out.isProjectedPermutation())
     return std::nullopt;
+  // One dimension of the image that the result keeps has a place already.
+  if (product.hasWholeRows &&
+      !isContracted(product.op, in.getDimPosition(product.imageOrder.back())))
+    return llvm::to_vector(llvm::seq<unsigned>(0, out.getNumResults()));
   SmallVector<std::pair<unsigned, unsigned>> places;
   unsigned rank = in.getNumResults();
   for (unsigned dim = 0; dim < out.getNumResults(); ++dim) {
@@ -167,7 +269,11 @@ static std::optional<PermutableProduct> findProduct(linalg::GenericOp op) {
       llvm::all_of(op.getDpsInputs(), [](Value input) {
         return getElementTypeOrSelf(input).getIntOrFloatBitWidth() == 16;
       });
+  product.hasWholeRows =
+      !product.hasWindows && orderForRows(op, *product.image).has_value();
   product.imageOrder = orderImage(*sum, in, product);
+  if (!product.hasWindows)
+    product.filterOrder = orderOther(product);
   std::optional<DimOrder> order = orderResult(*sum, product, in, out);
   if (!order)
     return std::nullopt;
@@ -226,6 +332,16 @@ static DimOrder orderFilter(const PermutableProduct &product, Type element,
   return kept;
 }
 
+/// Lets the product of `operand` read it with its dimensions in `order`.
+static void permuteOperand(OpOperand &operand, ArrayRef<unsigned> order) {
+  if (llvm::is_sorted(order))
+    return;
+  auto op = cast<linalg::GenericOp>(operand.getOwner());
+  Value old = operand.get();
+  readSource(operand, {op, buildPermuted(old, order, op), invertOrder(order)});
+  eraseUnused(old);
+}
+
 /// Permutes `product` and returns what it has become.
 static Operation *permuteProduct(const PermutableProduct &product) {
   linalg::GenericOp op = product.op;
@@ -235,18 +351,17 @@ static Operation *permuteProduct(const PermutableProduct &product) {
   if (!llvm::is_sorted(product.resultOrder))
     sinkPermutation(permuteResult(op, product.resultOrder, product.contracted));
   eraseUnused(image);
-  if (!product.hasWindows)
+  OpOperand &filter = op->getOpOperand(1 - product.image->getOperandNumber());
+  if (!product.hasWindows) {
+    if (!product.filterOrder.empty())
+      permuteOperand(filter, product.filterOrder);
     return op;
-  unsigned side = 1 - product.image->getOperandNumber();
-  OpOperand &filter = op->getOpOperand(side);
+  }
   DimOrder order =
       orderFilter(product, getElementTypeOrSelf(filter.get().getType()),
                   op.getMatchingIndexingMap(&filter));
-  if (!llvm::is_sorted(order) && isStatic(filter.get())) {
-    Value old = filter.get();
-    readSource(filter, {op, buildPermuted(old, order, op), invertOrder(order)});
-    eraseUnused(old);
-  }
+  if (isStatic(filter.get()))
+    permuteOperand(filter, order);
   // Channels that are few or no multiple of what is copied are padded.
   if (OperandRepacker::applies(op))
     return OperandRepacker(stringifyObstacle(TensorCoreObstacle::Addressing))

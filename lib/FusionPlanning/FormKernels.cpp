@@ -27,6 +27,7 @@
 #include "fusion/FusionPlanning/Passes.h"
 #include "fusion/FusionPlanning/RepackOperands.h"
 #include "fusion/FusionPlanning/RescaleSums.h"
+#include "fusion/FusionPlanning/SplitContractions.h"
 #include "fusion/FusionPlanning/SplitReductions.h"
 #include "fusion/Support/Counts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -162,6 +163,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
     options.maxKernels = limit.getInt();
   RewriteDriver rewrites(func, targetInfo, options);
   if (fuse) {
+    rewrites.run(getPartsRewrite(targetInfo));
     rewrites.run(getChannelsLastRewrite());
     rewrites.run(getScaleRewrite(/*mayRound=*/fastNumerics));
     // What is divided is laid out anew in parts.

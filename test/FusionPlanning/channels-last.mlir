@@ -85,3 +85,119 @@ func.func @permuted_result(%x: tensor<128x128x128x64xf16>, %w: tensor<128x3x3x64
   %r = linalg.transpose ins(%y : tensor<128x126x126x128xf16>) outs(%e : tensor<128x128x126x126xf16>) permutation = [0, 3, 1, 2]
   return %r : tensor<128x128x126x126xf16>
 }
+
+// Products of images whose rows are no whole copies, a convolution of one pixel
+// and the gradient of its filter, are those of images with channels last: the
+// contracted dimension, or the one that the result keeps, comes last, and images
+// and pixels are one axis. The first one's result follows.
+// REMARK: Passed{{.*}}channels-last{{.*}}Function=one_pixel
+// CHECK-LABEL: func.func @one_pixel
+// CHECK: fusion.kernel @transpose{{.*}}-> (tensor<128x49x512xbf16>)
+// CHECK: fusion.kernel @matmul{{.*}}-> (tensor<128x7x7x2048xbf16>)
+// CHECK: fusion.kernel @transpose{{.*}}-> (tensor<128x2048x49xbf16>)
+// CHECK-NOT: fusion.kernel
+// CHECK: return
+#pixel_x = affine_map<(n, k, p, q, c) -> (n, c, p, q)>
+#pixel_w = affine_map<(n, k, p, q, c) -> (k, c)>
+#pixel_y = affine_map<(n, k, p, q, c) -> (n, k, p, q)>
+func.func @one_pixel(%x: tensor<128x512x7x7xbf16>, %w: tensor<2048x512xbf16>) -> tensor<128x2048x7x7xbf16> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<128x2048x7x7xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<128x2048x7x7xf32>) -> tensor<128x2048x7x7xf32>
+  %y = linalg.generic {indexing_maps = [#pixel_x, #pixel_w, #pixel_y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%x, %w : tensor<128x512x7x7xbf16>, tensor<2048x512xbf16>) outs(%f : tensor<128x2048x7x7xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %o: f32):
+    %aw = arith.extf %a : bf16 to f32
+    %bw = arith.extf %b : bf16 to f32
+    %m = arith.mulf %aw, %bw : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<128x2048x7x7xf32>
+  %t = arith.truncf %y : tensor<128x2048x7x7xf32> to tensor<128x2048x7x7xbf16>
+  return %t : tensor<128x2048x7x7xbf16>
+}
+
+// REMARK: Passed{{.*}}channels-last{{.*}}Function=filter_of_one_pixel
+// CHECK-LABEL: func.func @filter_of_one_pixel
+// CHECK-DAG: fusion.kernel @transpose{{.*}}-> (tensor<128x49x512xbf16>)
+// CHECK-DAG: fusion.kernel @transpose{{.*}}-> (tensor<128x49x2048xbf16>)
+// CHECK: fusion.kernel @matmul{{.*}}-> (tensor<512x2048xbf16>)
+// CHECK-NOT: fusion.kernel
+// CHECK: return
+#factor_x = affine_map<(c, k, n, p) -> (n, c, p)>
+#factor_y = affine_map<(c, k, n, p) -> (n, k, p)>
+#filter = affine_map<(c, k, n, p) -> (c, k)>
+func.func @filter_of_one_pixel(%x: tensor<128x512x49xbf16>, %dy: tensor<128x2048x49xbf16>) -> tensor<512x2048xbf16> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<512x2048xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<512x2048xf32>) -> tensor<512x2048xf32>
+  %g = linalg.generic {indexing_maps = [#factor_x, #factor_y, #filter], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%x, %dy : tensor<128x512x49xbf16>, tensor<128x2048x49xbf16>) outs(%f : tensor<512x2048xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %o: f32):
+    %aw = arith.extf %a : bf16 to f32
+    %bw = arith.extf %b : bf16 to f32
+    %m = arith.mulf %aw, %bw : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<512x2048xf32>
+  %t = arith.truncf %g : tensor<512x2048xf32> to tensor<512x2048xbf16>
+  return %t : tensor<512x2048xbf16>
+}
+
+// Rows of 64 pixels are whole ones, but no walk runs through images and pixels.
+// CHECK-LABEL: func.func @apart
+// CHECK-DAG: fusion.kernel @transpose{{.*}}-> (tensor<128x64x512xbf16>)
+// CHECK-DAG: fusion.kernel @transpose{{.*}}-> (tensor<128x64x1024xbf16>)
+// CHECK: fusion.kernel @matmul
+// CHECK: return
+func.func @apart(%x: tensor<128x512x64xbf16>, %dy: tensor<128x1024x64xbf16>) -> tensor<512x1024xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<512x1024xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<512x1024xf32>) -> tensor<512x1024xf32>
+  %g = linalg.generic {indexing_maps = [#factor_x, #factor_y, #filter], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%x, %dy : tensor<128x512x64xbf16>, tensor<128x1024x64xbf16>) outs(%f : tensor<512x1024xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %o: f32):
+    %aw = arith.extf %a : bf16 to f32
+    %bw = arith.extf %b : bf16 to f32
+    %m = arith.mulf %aw, %bw : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<512x1024xf32>
+  return %g : tensor<512x1024xf32>
+}
+
+// With both all is well.
+// CHECK-LABEL: func.func @whole_rows
+// CHECK-NOT: fusion.kernel @transpose
+// CHECK: return
+func.func @whole_rows(%x: tensor<128x512x8x8xbf16>, %w: tensor<1024x512xbf16>) -> tensor<128x1024x8x8xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<128x1024x8x8xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<128x1024x8x8xf32>) -> tensor<128x1024x8x8xf32>
+  %y = linalg.generic {indexing_maps = [#pixel_x, #pixel_w, #pixel_y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%x, %w : tensor<128x512x8x8xbf16>, tensor<1024x512xbf16>) outs(%f : tensor<128x1024x8x8xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %o: f32):
+    %aw = arith.extf %a : bf16 to f32
+    %bw = arith.extf %b : bf16 to f32
+    %m = arith.mulf %aw, %bw : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<128x1024x8x8xf32>
+  return %y : tensor<128x1024x8x8xf32>
+}
+
+// Channels of 40 bytes would be no whole rows either.
+// CHECK-LABEL: func.func @odd_channels
+// CHECK-NOT: 7x7x20xbf16>)
+// CHECK-NOT: 49x20xbf16>)
+// CHECK: return
+func.func @odd_channels(%x: tensor<128x20x7x7xbf16>, %w: tensor<1024x20xbf16>) -> tensor<128x1024x7x7xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<128x1024x7x7xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<128x1024x7x7xf32>) -> tensor<128x1024x7x7xf32>
+  %y = linalg.generic {indexing_maps = [#pixel_x, #pixel_w, #pixel_y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%x, %w : tensor<128x20x7x7xbf16>, tensor<1024x20xbf16>) outs(%f : tensor<128x1024x7x7xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %o: f32):
+    %aw = arith.extf %a : bf16 to f32
+    %bw = arith.extf %b : bf16 to f32
+    %m = arith.mulf %aw, %bw : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<128x1024x7x7xf32>
+  return %y : tensor<128x1024x7x7xf32>
+}

@@ -68,6 +68,10 @@ struct MmaProblem {
   /// Chunks that the depth is walked in beside those of `depth` itself (the
   /// taps of a filter).
   int64_t taps = 1;
+  /// Elements of the operand for each of its rows, or columns, and each element
+  /// of `depth`: the taps of what is contracted along other dimensions too. The
+  /// windows of images overlap.
+  int64_t tapsRead[2] = {1, 1};
   /// The operand, if one is, of which the depth counts windows of images.
   std::optional<unsigned> places;
   /// Bits of an element in the product, and in memory for rows and columns.

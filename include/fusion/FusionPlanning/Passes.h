@@ -56,6 +56,10 @@ void foldIndexFunctions(FunctionOpInterface func);
 /// Lets contractions of widened floats take them as they were before.
 void foldWidening(FunctionOpInterface func);
 
+/// Lets elements that are looked up where an operation's own indices say be
+/// operands of it.
+void foldLookups(FunctionOpInterface func);
+
 /// Lets contractions read operands that are other tensors transposed or
 /// repeated, and all operations those with dimensions of size one more, where
 /// these come from.

@@ -40,7 +40,9 @@ def FormKernelsPass : FunctionWisePass<"fusion-plan-form-kernels"> {
     data choose of a product's results may be added up for themselves
     (`gathered-product`). A value between contractions that is larger than
     `largest-value` may be made in parts (`in-parts`), over which sums are added
-    up one part after the other. Images, filters and results of convolutions may be
+    up one part after the other. A product of few results that contracts
+    dimensions apart from each other may be a sum of parts (`sum-of-parts`).
+    Images, filters and results of convolutions may be
     permuted so that channels come last (`channels-last`). A maximum and the sum of exponentials relative to it may
     become one reduction (`rescaled-sum`), with which sums of terms that are
     linear in its logarithm may be had (`relative-sum`).

@@ -1,0 +1,26 @@
+//===- SplitContractions.h - Long sums of products in parts -----*- C++ -*-===//
+//
+// Part of the Fusion project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// This file declares the split of products that contract several dimensions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSION_FUSIONPLANNING_SPLITCONTRACTIONS_H
+#define FUSION_FUSIONPLANNING_SPLITCONTRACTIONS_H
+
+#include "fusion/FusionPlanning/PricedRewrites.h"
+
+namespace mlir::fusion {
+
+/// Lets products of few results that contract several dimensions give a result
+/// for each of several parts of one of them, and a reduction add these up.
+PricedRewrite getPartsRewrite(const TargetInfo &target);
+
+} // namespace mlir::fusion
+
+#endif // FUSION_FUSIONPLANNING_SPLITCONTRACTIONS_H

@@ -1,0 +1,147 @@
+// A product of few results that contracts dimensions apart from each other, images
+// and pixels with channels between them, is made in parts that a reduction adds up.
+
+// RUN: fusion-opt %s --fusion-to-plan=target=sm_90a | FileCheck %s
+// RUN: fusion-opt %s --fusion-to-plan=target=sm_90a --remarks-filter='fusion.*' -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// REMARK: Passed{{.*}}sum-of-parts{{.*}}Function=filter
+// CHECK-LABEL: func.func @filter(
+// CHECK: fusion.kernel @matmul{{.*}}-> (tensor<32x64x256xf32>)
+// CHECK: fusion.kernel @sum
+// CHECK-NOT: fusion.kernel
+// CHECK: return
+func.func @filter(%x: tensor<128x64x3136xbf16>, %dy: tensor<128x256x3136xbf16>) -> tensor<64x256xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x256xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x256xf32>) -> tensor<64x256xf32>
+  %g = linalg.generic {indexing_maps = [affine_map<(c, k, n, p) -> (n, c, p)>, affine_map<(c, k, n, p) -> (n, k, p)>, affine_map<(c, k, n, p) -> (c, k)>], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%x, %dy : tensor<128x64x3136xbf16>, tensor<128x256x3136xbf16>) outs(%f : tensor<64x256xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %o: f32):
+    %aw = arith.extf %a : bf16 to f32
+    %bw = arith.extf %b : bf16 to f32
+    %m = arith.mulf %aw, %bw : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<64x256xf32>
+  return %g : tensor<64x256xf32>
+}
+
+// As many parts as divide the images.
+// CHECK-LABEL: func.func @other_number(
+// CHECK: fusion.kernel @matmul{{.*}}-> (tensor<25x64x256xf32>)
+// CHECK: fusion.kernel @sum
+// CHECK: return
+func.func @other_number(%x: tensor<100x64x3136xbf16>, %dy: tensor<100x256x3136xbf16>) -> tensor<64x256xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x256xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x256xf32>) -> tensor<64x256xf32>
+  %g = linalg.generic {indexing_maps = [affine_map<(c, k, n, p) -> (n, c, p)>, affine_map<(c, k, n, p) -> (n, k, p)>, affine_map<(c, k, n, p) -> (c, k)>], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%x, %dy : tensor<100x64x3136xbf16>, tensor<100x256x3136xbf16>) outs(%f : tensor<64x256xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %o: f32):
+    %aw = arith.extf %a : bf16 to f32
+    %bw = arith.extf %b : bf16 to f32
+    %m = arith.mulf %aw, %bw : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<64x256xf32>
+  return %g : tensor<64x256xf32>
+}
+
+// One walk runs through what lies side by side, whose chunks blocks share.
+// CHECK-LABEL: func.func @side_by_side(
+// CHECK: fusion.kernel @matmul
+// CHECK-NOT: fusion.kernel
+// CHECK: return
+func.func @side_by_side(%x: tensor<128x3136x64xbf16>, %dy: tensor<128x3136x256xbf16>) -> tensor<64x256xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x256xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x256xf32>) -> tensor<64x256xf32>
+  %g = linalg.generic {indexing_maps = [affine_map<(c, k, n, p) -> (n, p, c)>, affine_map<(c, k, n, p) -> (n, p, k)>, affine_map<(c, k, n, p) -> (c, k)>], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%x, %dy : tensor<128x3136x64xbf16>, tensor<128x3136x256xbf16>) outs(%f : tensor<64x256xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %o: f32):
+    %aw = arith.extf %a : bf16 to f32
+    %bw = arith.extf %b : bf16 to f32
+    %m = arith.mulf %aw, %bw : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<64x256xf32>
+  return %g : tensor<64x256xf32>
+}
+
+// CHECK-LABEL: func.func @one_dimension(
+// CHECK: fusion.kernel @matmul
+// CHECK-NOT: fusion.kernel
+// CHECK: return
+func.func @one_dimension(%x: tensor<64x401408xbf16>, %dy: tensor<256x401408xbf16>) -> tensor<64x256xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x256xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x256xf32>) -> tensor<64x256xf32>
+  %g = linalg.generic {indexing_maps = [affine_map<(c, k, n) -> (c, n)>, affine_map<(c, k, n) -> (k, n)>, affine_map<(c, k, n) -> (c, k)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %dy : tensor<64x401408xbf16>, tensor<256x401408xbf16>) outs(%f : tensor<64x256xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %o: f32):
+    %aw = arith.extf %a : bf16 to f32
+    %bw = arith.extf %b : bf16 to f32
+    %m = arith.mulf %aw, %bw : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<64x256xf32>
+  return %g : tensor<64x256xf32>
+}
+
+// Parts of many results would be more than the factors.
+// CHECK-LABEL: func.func @many_results(
+// CHECK: fusion.kernel @matmul{{.*}}-> (tensor<1024x1024xf32>)
+// CHECK-NOT: fusion.kernel @sum
+// CHECK: return
+func.func @many_results(%x: tensor<128x1024x64xbf16>, %dy: tensor<128x1024x64xbf16>) -> tensor<1024x1024xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1024x1024xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+  %g = linalg.generic {indexing_maps = [affine_map<(c, k, n, p) -> (n, c, p)>, affine_map<(c, k, n, p) -> (n, k, p)>, affine_map<(c, k, n, p) -> (c, k)>], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%x, %dy : tensor<128x1024x64xbf16>, tensor<128x1024x64xbf16>) outs(%f : tensor<1024x1024xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %o: f32):
+    %aw = arith.extf %a : bf16 to f32
+    %bw = arith.extf %b : bf16 to f32
+    %m = arith.mulf %aw, %bw : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<1024x1024xf32>
+  return %g : tensor<1024x1024xf32>
+}
+
+// Of rows that no copy takes the factors are laid out anew instead, and are one
+// walk then.
+// CHECK-LABEL: func.func @odd_rows(
+// CHECK-NOT: fusion.kernel @sum
+// CHECK: fusion.kernel @matmul{{.*}}-> (tensor<64x256xf32>)
+// CHECK-NOT: fusion.kernel @sum
+// CHECK: return
+func.func @odd_rows(%x: tensor<128x64x169xbf16>, %dy: tensor<128x256x169xbf16>) -> tensor<64x256xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x256xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x256xf32>) -> tensor<64x256xf32>
+  %g = linalg.generic {indexing_maps = [affine_map<(c, k, n, p) -> (n, c, p)>, affine_map<(c, k, n, p) -> (n, k, p)>, affine_map<(c, k, n, p) -> (c, k)>], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%x, %dy : tensor<128x64x169xbf16>, tensor<128x256x169xbf16>) outs(%f : tensor<64x256xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %o: f32):
+    %aw = arith.extf %a : bf16 to f32
+    %bw = arith.extf %b : bf16 to f32
+    %m = arith.mulf %aw, %bw : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<64x256xf32>
+  return %g : tensor<64x256xf32>
+}
+
+// Each part would begin with the number that the sum begins with.
+// CHECK-LABEL: func.func @begins_with_one(
+// CHECK: fusion.kernel @matmul
+// CHECK-NOT: fusion.kernel
+// CHECK: return
+func.func @begins_with_one(%x: tensor<128x64x3136xbf16>, %dy: tensor<128x256x3136xbf16>) -> tensor<64x256xf32> {
+  %z = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<64x256xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x256xf32>) -> tensor<64x256xf32>
+  %g = linalg.generic {indexing_maps = [affine_map<(c, k, n, p) -> (n, c, p)>, affine_map<(c, k, n, p) -> (n, k, p)>, affine_map<(c, k, n, p) -> (c, k)>], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%x, %dy : tensor<128x64x3136xbf16>, tensor<128x256x3136xbf16>) outs(%f : tensor<64x256xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %o: f32):
+    %aw = arith.extf %a : bf16 to f32
+    %bw = arith.extf %b : bf16 to f32
+    %m = arith.mulf %aw, %bw : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<64x256xf32>
+  return %g : tensor<64x256xf32>
+}
