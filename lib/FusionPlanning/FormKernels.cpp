@@ -163,6 +163,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
     options.maxKernels = limit.getInt();
   RewriteDriver rewrites(func, targetInfo, options);
   if (fuse) {
+    rewrites.run(getDimensionsRewrite(targetInfo, /*beforeLayouts=*/true));
     rewrites.run(getPartsRewrite(targetInfo));
     rewrites.run(getChannelsLastRewrite());
     rewrites.run(getScaleRewrite(/*mayRound=*/fastNumerics));
@@ -172,6 +173,7 @@ LogicalResult FormKernelsPass::planFunction(FunctionOpInterface func,
                    [&](linalg::GenericOp product) {
                      return !divides || !readsLargeValue(product, largestValue);
                    });
+    rewrites.run(getDimensionsRewrite(targetInfo, /*beforeLayouts=*/false));
     rewrites.run(getSplitRewrite(/*mayRepair=*/!opaqueFloats));
     rewrites.run(getGatherRewrite());
     if (!opaqueFloats) {

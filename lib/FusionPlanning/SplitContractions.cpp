@@ -6,15 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file implements the split of products that contract several dimensions
-// which do not lie side by side, as the gradient of a filter of one pixel does
-// images and pixels with channels between them:
+// This file implements split-K as a rewrite of products of few results, as
+// gradients of filters contract images and pixels:
 //
 //   sum_np(x[n, c, p] y[n, k, p])  ==>  sum_g(sum_np(x[g, n, c, p] y[...]))
 //
-// Blocks share the chunks of a tile where one walk runs through all of them. Of
-// loops in each other they share the inner one only, by eights: few results
-// leave most of the chip idle. The parts of the outer loop are a batch.
+// Blocks of a kernel share the chunks of a tile where one walk runs through all
+// of them. Of loops in each other they share the inner one only, by eights, and
+// the owner of a tile adds up what all others have: few results leave most of
+// the chip idle. The parts are a batch.
+//
+// Of factors that tensor copies take, one dimension is divided. Others, such as
+// windows of few channels, are read element by element in a walk that waits for
+// each step: whole dimensions become a batch, which none has to divide.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,65 +36,91 @@ using namespace mlir::fusion;
 
 /// Parts at most: with the blocks that share each, they fill any chip.
 static constexpr int64_t kMostParts = 32;
+/// Results of a tile that a block makes at least.
+static constexpr int64_t kTileResults = 64 * 64;
+/// Blocks by which each multiprocessor hides what the others' loads take, where
+/// no copies run ahead.
+static constexpr int64_t kBlocksPerSM = 4;
+/// What a tile of tensor cores contracts at once.
+static constexpr int64_t kLeastDepth = 16;
 
 namespace {
-/// A product, the loop that is divided and its parts.
+/// A product and the loops that become a batch: all of each, or so many parts
+/// of the only one.
 struct DivisibleProduct {
   linalg::GenericOp op;
-  unsigned loop = 0;
+  SmallVector<unsigned> loops;
   int64_t parts = 1;
 };
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// Which products
+//===----------------------------------------------------------------------===//
 
 static int64_t countBytes(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   return type.getNumElements() * type.getElementTypeBitWidth() / 8;
 }
 
-/// The largest divisor of `size` up to kMostParts.
-static int64_t getParts(int64_t size) {
-  int64_t parts = std::min(size, kMostParts);
+static int64_t countTiles(linalg::GenericOp op) {
+  auto type = cast<RankedTensorType>(op.getResult(0).getType());
+  return llvm::divideCeil(type.getNumElements(), kTileResults);
+}
+
+/// The largest divisor of `size` up to `most`.
+static int64_t getParts(int64_t size, int64_t most) {
+  int64_t parts = std::min(size, most);
   while (size % parts != 0)
     --parts;
   return parts;
 }
 
-/// True when `op` has two factors, each with a loop for each dimension, and
-/// begins with zeros; all of static shapes.
-static bool hasPlainForm(linalg::GenericOp op) {
-  if (op.getNumReductionLoops() < 2 || op.getNumDpsInputs() != 2 ||
+/// What `op` contracts, if it is a product of two factors without a batch and of
+/// static shapes, whose sums nothing rounds and which begin with zeros.
+static std::optional<Contraction> matchProduct(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 2 ||
       op.getNumDpsInits() != 1 || !op.hasPureTensorSemantics() ||
-      hasContract(op))
-    return false;
+      op.hasDynamicShape() || hasContract(op))
+    return std::nullopt;
   auto fill = op.getDpsInits().front().getDefiningOp<linalg::FillOp>();
-  return fill && matchPattern(fill.getInputs().front(), m_AnyZeroFloat()) &&
-         llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
-           auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-           return type && type.hasStaticShape() &&
-                  op.getMatchingIndexingMap(&operand).isProjectedPermutation();
-         });
-}
-
-/// How `op` can be divided, if its parts are worth less memory than its
-/// factors.
-static std::optional<DivisibleProduct> findProduct(linalg::GenericOp op) {
-  if (!hasPlainForm(op))
+  auto type = cast<RankedTensorType>(op.getResult(0).getType());
+  if (!fill || !matchPattern(fill.getInputs().front(), m_AnyZeroFloat()) ||
+      type.getElementTypeBitWidth() < 32)
     return std::nullopt;
   std::optional<Contraction> sum = matchContraction(
       op, [](unsigned loop) { return loop; }, [](Value) { return true; });
-  if (!sum || sum->grouped || !sum->batch.empty())
+  if (sum && (sum->grouped || !sum->batch.empty()))
+    return std::nullopt;
+  return sum;
+}
+
+/// True when each dimension of a factor is a loop.
+static bool isPlain(linalg::GenericOp op) {
+  return llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+    return map.isProjectedPermutation();
+  });
+}
+
+/// How one dimension of `op` can be divided, if its parts are worth less memory
+/// than its factors.
+static std::optional<DivisibleProduct> findParts(linalg::GenericOp op,
+                                                 const TargetInfo &target) {
+  std::optional<Contraction> sum = matchProduct(op);
+  if (!sum || !isPlain(op))
     return std::nullopt;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   unsigned depth =
       getDepthDim(*sum, [&](unsigned loop) { return extents[loop]; });
-  DivisibleProduct product{op};
-  int64_t extent = 1;
+  unsigned widest = depth;
+  int64_t extent = sum->contracted.size() == 1 ? extents[depth] : 1;
   for (unsigned loop : sum->contracted)
     if (loop != depth && extents[loop] > extent) {
-      product.loop = loop;
+      widest = loop;
       extent = extents[loop];
     }
-  product.parts = getParts(extent);
+  int64_t most = std::max(kMostParts, target.numSMs / countTiles(op));
+  DivisibleProduct product{op, {widest}, getParts(extent, most)};
   // Each part is written and read again.
   int64_t moved = 2 * product.parts * countBytes(op.getResult(0));
   int64_t read =
@@ -99,6 +129,64 @@ static std::optional<DivisibleProduct> findProduct(linalg::GenericOp op) {
     return std::nullopt;
   return product;
 }
+
+/// The contracted loops of `op`, those first along which neighbours lie
+/// furthest apart in an operand that has them all without windows.
+static SmallVector<unsigned> orderContracted(linalg::GenericOp op) {
+  SmallVector<unsigned> loops;
+  op.getReductionDims(loops);
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    auto placeOf = [&](unsigned loop) {
+      return map.getResultPosition(getAffineDimExpr(loop, op.getContext()));
+    };
+    if (map.isProjectedPermutation() &&
+        llvm::all_of(loops, [&](unsigned loop) { return placeOf(loop); })) {
+      llvm::stable_sort(loops, [&](unsigned a, unsigned b) {
+        return *placeOf(a) < *placeOf(b);
+      });
+      break;
+    }
+  }
+  return loops;
+}
+
+/// True when the results of `op` leave most of a tile of warpgroups empty.
+static bool hasPartOfTile(linalg::GenericOp op) {
+  auto type = cast<RankedTensorType>(op.getResult(0).getType());
+  return 8 * type.getNumElements() <= kTileResults;
+}
+
+/// The dimensions whose elements give `target` enough blocks, if the results of
+/// `op` are too few for that.
+static std::optional<DivisibleProduct>
+findDimensions(linalg::GenericOp op, const TargetInfo &target) {
+  if (op.getNumReductionLoops() < 2 || !matchProduct(op))
+    return std::nullopt;
+  int64_t blocks = countTiles(op), enough = kBlocksPerSM * target.numSMs;
+  if (2 * blocks > target.numSMs)
+    return std::nullopt;
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  SmallVector<unsigned> contracted = orderContracted(op);
+  int64_t depth = 1;
+  for (unsigned loop : contracted)
+    depth *= sizes[loop];
+  DivisibleProduct product{op};
+  for (unsigned loop : ArrayRef(contracted).drop_back()) {
+    depth /= sizes[loop];
+    if (blocks >= enough || depth < kLeastDepth)
+      break;
+    blocks *= sizes[loop];
+    product.loops.push_back(loop);
+  }
+  if (product.loops.empty())
+    return std::nullopt;
+  return product;
+}
+
+//===----------------------------------------------------------------------===//
+// The rewrite
+//===----------------------------------------------------------------------===//
 
 /// `tensor` with its dimension `dim` as `parts` and what is in one.
 static Value buildParts(OpBuilder &builder, Location loc, Value tensor,
@@ -118,66 +206,98 @@ static Value buildParts(OpBuilder &builder, Location loc, Value tensor,
       groups);
 }
 
-/// The product with its parts as a batch: the first loop, and the first
-/// dimension of the result.
-static linalg::GenericOp buildBatch(OpBuilder &builder,
-                                    const DivisibleProduct &product) {
-  linalg::GenericOp op = product.op;
-  Location loc = op.getLoc();
-  unsigned numLoops = op.getNumLoops() + 1;
+/// What `op` computes, of `inputs` and beginning with `init`; the last of `maps`
+/// is that of `init`.
+static linalg::GenericOp rebuild(OpBuilder &builder, linalg::GenericOp op,
+                                 ValueRange inputs, Value init,
+                                 ArrayRef<AffineMap> maps,
+                                 ArrayRef<utils::IteratorType> kinds) {
+  auto result = linalg::GenericOp::create(
+      builder, op.getLoc(), init.getType(), inputs, init, maps, kinds);
+  IRMapping mapping;
+  op.getRegion().cloneInto(&result.getRegion(), mapping);
+  result->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  return result;
+}
+
+/// Divides `loop` of `op`, which is erased: its parts are the first loop then.
+static linalg::GenericOp divideLoop(OpBuilder &builder, linalg::GenericOp op,
+                                    unsigned loop, int64_t parts) {
   AffineExpr part = builder.getAffineDimExpr(0);
-  auto buildMap = [&](AffineMap map, std::optional<unsigned> place) {
+  SmallVector<Value> factors;
+  SmallVector<AffineMap> maps;
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
     SmallVector<AffineExpr> coords;
     for (AffineExpr coord : map.getResults())
       coords.push_back(coord.shiftDims(op.getNumLoops(), 1));
-    if (place)
-      coords.insert(coords.begin() + *place, part);
-    return AffineMap::get(numLoops, 0, coords, builder.getContext());
-  };
-  SmallVector<Value> factors;
-  SmallVector<AffineMap> maps;
-  for (OpOperand *input : op.getDpsInputOperands()) {
-    AffineMap map = op.getMatchingIndexingMap(input);
-    unsigned place =
-        *map.getResultPosition(builder.getAffineDimExpr(product.loop));
-    factors.push_back(
-        buildParts(builder, loc, input->get(), place, product.parts));
-    maps.push_back(buildMap(map, place));
+    if (op.isDpsInput(&operand)) {
+      unsigned place = *map.getResultPosition(builder.getAffineDimExpr(loop));
+      coords.insert(coords.begin() + place, part);
+      factors.push_back(
+          buildParts(builder, op.getLoc(), operand.get(), place, parts));
+    }
+    maps.push_back(AffineMap::get(op.getNumLoops() + 1, 0, coords,
+                                  builder.getContext()));
   }
-  maps.push_back(buildMap(op.getMatchingIndexingMap(op.getDpsInitOperand(0)),
-                          /*place=*/0));
-  auto type = cast<RankedTensorType>(op.getResult(0).getType());
-  SmallVector<int64_t> shape(type.getShape());
-  shape.insert(shape.begin(), product.parts);
-  auto fill = op.getDpsInits().front().getDefiningOp<linalg::FillOp>();
-  Value empty =
-      tensor::EmptyOp::create(builder, loc, shape, type.getElementType());
-  Value init =
-      linalg::FillOp::create(builder, loc, fill.getInputs().front(), empty)
-          .getResult(0);
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-  kinds.insert(kinds.begin(), utils::IteratorType::parallel);
-  auto batch = linalg::GenericOp::create(builder, loc, init.getType(), factors,
-                                         init, maps, kinds);
-  IRMapping mapping;
-  op.getRegion().cloneInto(&batch.getRegion(), mapping);
-  batch->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  return batch;
+  kinds.insert(kinds.begin(), utils::IteratorType::reduction);
+  linalg::GenericOp divided = rebuild(builder, op, factors,
+                                      op.getDpsInits().front(), maps, kinds);
+  op->replaceAllUsesWith(divided);
+  op.erase();
+  return divided;
 }
 
-/// Divides `product`, which is erased, and returns what gives the parts.
+/// `op` with contracted `loops` as a batch, in the first dimensions of its
+/// result.
+static linalg::GenericOp buildBatch(OpBuilder &builder, linalg::GenericOp op,
+                                    ArrayRef<unsigned> loops) {
+  auto type = cast<RankedTensorType>(op.getResult(0).getType());
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  SmallVector<AffineExpr> coords;
+  SmallVector<int64_t> shape;
+  for (unsigned loop : loops) {
+    kinds[loop] = utils::IteratorType::parallel;
+    coords.push_back(builder.getAffineDimExpr(loop));
+    shape.push_back(sizes[loop]);
+  }
+  llvm::append_range(coords, maps.back().getResults());
+  llvm::append_range(shape, type.getShape());
+  maps.back() =
+      AffineMap::get(op.getNumLoops(), 0, coords, builder.getContext());
+  auto fill = op.getDpsInits().front().getDefiningOp<linalg::FillOp>();
+  Value empty = tensor::EmptyOp::create(builder, op.getLoc(), shape,
+                                        type.getElementType());
+  Value init = linalg::FillOp::create(builder, op.getLoc(),
+                                      fill.getInputs().front(), empty)
+                   .getResult(0);
+  return rebuild(builder, op, op.getDpsInputs(), init, maps, kinds);
+}
+
+/// Makes a batch of `product`, which is erased, and their sum; returns what
+/// gives the parts.
 static Operation *divideProduct(const DivisibleProduct &product) {
   linalg::GenericOp op = product.op;
   OpBuilder builder(op);
-  linalg::GenericOp batch = buildBatch(builder, product);
-  unsigned rank = cast<RankedTensorType>(op.getResult(0).getType()).getRank();
-  AffineMap in = builder.getMultiDimIdentityMap(rank + 1);
-  SmallVector<utils::IteratorType> kinds(rank + 1,
-                                         utils::IteratorType::parallel);
-  kinds.front() = utils::IteratorType::reduction;
+  SmallVector<unsigned> loops = product.loops;
+  if (product.parts > 1) {
+    op = divideLoop(builder, op, loops.front(), product.parts);
+    builder.setInsertionPoint(op);
+    loops = {0};
+  }
+  linalg::GenericOp batch = buildBatch(builder, op, loops);
+  unsigned rank =
+      cast<RankedTensorType>(batch.getResult(0).getType()).getRank();
+  AffineMap in = builder.getMultiDimIdentityMap(rank);
+  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
+  std::fill_n(kinds.begin(), loops.size(), utils::IteratorType::reduction);
   auto sum = linalg::GenericOp::create(
       builder, op.getLoc(), op.getResultTypes(), batch.getResult(0),
-      op.getDpsInits(), ArrayRef<AffineMap>{in, in.dropResult(0)}, kinds,
+      op.getDpsInits(),
+      ArrayRef<AffineMap>{in, in.getMinorSubMap(rank - loops.size())}, kinds,
       [](OpBuilder &b, Location loc, ValueRange arguments) {
         Value added =
             arith::AddFOp::create(b, loc, arguments[0], arguments[1]);
@@ -188,29 +308,59 @@ static Operation *divideProduct(const DivisibleProduct &product) {
   return batch;
 }
 
+//===----------------------------------------------------------------------===//
+// The decision
+//===----------------------------------------------------------------------===//
+
 /// True when warpgroups make the product `op`.
 static bool isOfWarpgroups(Operation *op, const ComputeGraph &graph,
                            const FusionPlan &plan) {
-  for (auto [kernel, facts] : llvm::zip_equal(plan.kernels, plan.ledger.kernels))
+  for (auto [kernel, facts] :
+       llvm::zip_equal(plan.kernels, plan.ledger.kernels))
     for (unsigned node : kernel.nodes)
       if (graph.getNode(node).op == op)
         return facts.products == "wgmma";
   return false;
 }
 
-PricedRewrite mlir::fusion::getPartsRewrite(const TargetInfo &target) {
+/// Divides the products that `findOne` finds.
+static PricedRewrite
+getRewrite(std::function<std::optional<DivisibleProduct>(linalg::GenericOp)>
+               findOne) {
   PricedRewrite rewrite;
-  rewrite.find = [](FunctionOpInterface func) {
+  rewrite.find = [findOne](FunctionOpInterface func) {
     std::vector<RewriteMatch> matches;
     for (auto op : func.getFunctionBody().front().getOps<linalg::GenericOp>())
-      if (std::optional<DivisibleProduct> product = findProduct(op))
+      if (std::optional<DivisibleProduct> product = findOne(op))
         matches.push_back({"parts", getOpLabel(op, NodeKind::Contraction), op,
                            [product]() { return divideProduct(*product); }});
     return matches;
   };
+  rewrite.reason = ReasonCode::SumOfParts;
+  return rewrite;
+}
+
+PricedRewrite mlir::fusion::getPartsRewrite(const TargetInfo &target) {
+  PricedRewrite rewrite = getRewrite(
+      [&target](linalg::GenericOp op) { return findParts(op, target); });
   // Factors that tensor copies cannot take are to be laid out anew instead.
   if (target.hasWarpgroups)
     rewrite.isServed = isOfWarpgroups;
-  rewrite.reason = ReasonCode::SumOfParts;
+  return rewrite;
+}
+
+PricedRewrite mlir::fusion::getDimensionsRewrite(const TargetInfo &target,
+                                                 bool beforeLayouts) {
+  PricedRewrite rewrite =
+      getRewrite([&target, beforeLayouts](linalg::GenericOp op) {
+        return beforeLayouts && !hasPartOfTile(op)
+                   ? std::nullopt
+                   : findDimensions(op, target);
+      });
+  // Of factors that they can take blocks share a walk through all dimensions.
+  rewrite.isServed = [](Operation *op, const ComputeGraph &graph,
+                        const FusionPlan &plan) {
+    return !isOfWarpgroups(op, graph, plan);
+  };
   return rewrite;
 }

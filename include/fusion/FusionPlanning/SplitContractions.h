@@ -21,6 +21,12 @@ namespace mlir::fusion {
 /// for each of several parts of one of them, and a reduction add these up.
 PricedRewrite getPartsRewrite(const TargetInfo &target);
 
+/// The same for each element of some of the dimensions, of products that no
+/// layout of their factors makes ones of warpgroups. Asked before layouts are
+/// decided, of those that would leave most of a tile empty.
+PricedRewrite getDimensionsRewrite(const TargetInfo &target,
+                                   bool beforeLayouts);
+
 } // namespace mlir::fusion
 
 #endif // FUSION_FUSIONPLANNING_SPLITCONTRACTIONS_H
