@@ -84,9 +84,9 @@ static bool dropUnits(Value tensor, Value source,
 static Value throughKernels(Value tensor) {
   while (true) {
     auto argument = dyn_cast<BlockArgument>(tensor);
-    if (auto taken = argument ? dyn_cast<KernelOp>(
-                                    argument.getOwner()->getParentOp())
-                              : KernelOp()) {
+    if (auto taken =
+            argument ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp())
+                     : KernelOp()) {
       if (argument.getArgNumber() >= taken.getInputs().size())
         return tensor;
       tensor = taken.getInputs()[argument.getArgNumber()];

@@ -99,8 +99,7 @@ static void eraseUnread(Operation *op) {
 }
 
 static void foldIn(linalg::GenericOp op) {
-  SmallVector<arith::SelectOp> selects(
-      op.getBody()->getOps<arith::SelectOp>());
+  SmallVector<arith::SelectOp> selects(op.getBody()->getOps<arith::SelectOp>());
   for (arith::SelectOp select : selects)
     if (Value value = getOnlyValue(select)) {
       select.getResult().replaceAllUsesWith(value);

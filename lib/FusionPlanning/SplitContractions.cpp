@@ -179,8 +179,7 @@ static Operation *divideProduct(const DivisibleProduct &product) {
       builder, op.getLoc(), op.getResultTypes(), batch.getResult(0),
       op.getDpsInits(), ArrayRef<AffineMap>{in, in.dropResult(0)}, kinds,
       [](OpBuilder &b, Location loc, ValueRange arguments) {
-        Value added =
-            arith::AddFOp::create(b, loc, arguments[0], arguments[1]);
+        Value added = arith::AddFOp::create(b, loc, arguments[0], arguments[1]);
         linalg::YieldOp::create(b, loc, added);
       });
   op->replaceAllUsesWith(sum);
@@ -191,7 +190,8 @@ static Operation *divideProduct(const DivisibleProduct &product) {
 /// True when warpgroups make the product `op`.
 static bool isOfWarpgroups(Operation *op, const ComputeGraph &graph,
                            const FusionPlan &plan) {
-  for (auto [kernel, facts] : llvm::zip_equal(plan.kernels, plan.ledger.kernels))
+  for (auto [kernel, facts] :
+       llvm::zip_equal(plan.kernels, plan.ledger.kernels))
     for (unsigned node : kernel.nodes)
       if (graph.getNode(node).op == op)
         return facts.products == "wgmma";

@@ -19,9 +19,9 @@
 namespace mlir::fusion {
 
 /// `index`, computed in the body of `op` or in tensors that it reads, as an
-/// affine expression of its loops, but for where it is cut off at bounds and for
-/// conditions, which count for nothing. None when data take part in it. Good for
-/// prices only: places that are near in the one are near in the other.
+/// affine expression of its loops, but for where it is cut off at bounds and
+/// for conditions, which count for nothing. None when data take part in it.
+/// Good for prices only: places that are near in the one are near in the other.
 std::optional<AffineExpr> getNearIndex(linalg::LinalgOp op, Value index);
 
 } // namespace mlir::fusion
