@@ -317,15 +317,14 @@ double fusion::getMmaSeconds(const MmaProblem &problem, const MmaConfig &config,
                               undisturbed, feed, epilogue);
   if (config.stream)
     time = getStreamSeconds(problem, config, alone, chunks, epilogue, target);
-  double bytes = problem.batch *
-                 (double(problem.rows) * problem.getWholeDepth() *
-                      problem.tapsRead[0] * problem.storedBits[0] / 8 *
-                      problem.operands[0] +
-                  double(problem.columns) * problem.getWholeDepth() *
-                      problem.tapsRead[1] * problem.storedBits[1] / 8 *
-                      problem.operands[1] +
-                  double(problem.rows) * problem.columns *
-                      (problem.epilogueReadBytes + problem.epilogueWriteBytes));
+  double bytes =
+      problem.batch *
+      (double(problem.rows) * problem.getWholeDepth() * problem.tapsRead[0] *
+           problem.storedBits[0] / 8 * problem.operands[0] +
+       double(problem.columns) * problem.getWholeDepth() * problem.tapsRead[1] *
+           problem.storedBits[1] / 8 * problem.operands[1] +
+       double(problem.rows) * problem.columns *
+           (problem.epilogueReadBytes + problem.epilogueWriteBytes));
   double memory =
       bytes / (fitted.trafficShare * target.fitted.rates.dramBytesPerSecond);
   if (problem.grouped) {

@@ -20,11 +20,11 @@
 // what the other factor gives first, and then the rest as in the image.
 //
 // A product without windows is taken along where it reads the permuted result
-// of others: so images stay permuted from one convolution to the next. Where the
-// rows of its operands are no multiple of what is copied, or other dimensions
-// lie between those that are contracted, it is permuted by itself: what each
-// operand has one dimension of, of those that are contracted or those that the
-// result keeps, comes last, and the others are one axis.
+// of others: so images stay permuted from one convolution to the next. Where
+// the rows of its operands are no multiple of what is copied, or other
+// dimensions lie between those that are contracted, it is permuted by itself:
+// what each operand has one dimension of, of those that are contracted or those
+// that the result keeps, comes last, and the others are one axis.
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,8 +77,8 @@ static bool areWholeRows(RankedTensorType type, int64_t size) {
   return size * type.getElementTypeBitWidth() % (8 * kCopyGranule) == 0;
 }
 
-/// True when other dimensions of more than one element lie between dimensions of
-/// `shape`, which `map` reads, that `op` contracts.
+/// True when other dimensions of more than one element lie between dimensions
+/// of `shape`, which `map` reads, that `op` contracts.
 static bool areTorn(linalg::GenericOp op, AffineMap map,
                     ArrayRef<int64_t> shape) {
   bool hasBegun = false, hasEnded = false;
@@ -96,8 +96,9 @@ static bool areTorn(linalg::GenericOp op, AffineMap map,
 
 /// The order of the dimensions of `operand` that gives tensor copies whole rows
 /// and one walk, where they have not: the contracted dimension last where there
-/// is one only, otherwise, of 16 bits, the one that the result keeps. The others
-/// are one axis then. Nothing when all is well, or neither is a whole row.
+/// is one only, otherwise, of 16 bits, the one that the result keeps. The
+/// others are one axis then. Nothing when all is well, or neither is a whole
+/// row.
 static std::optional<DimOrder> orderForRows(linalg::GenericOp op,
                                             OpOperand &operand) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -128,8 +129,8 @@ static std::optional<DimOrder> orderForRows(linalg::GenericOp op,
 }
 
 /// The operand of `op`, a product, whose layout decides: the image that windows
-/// slide over, otherwise one without whole rows or one walk, or that a permutation
-/// of a computed tensor makes.
+/// slide over, otherwise one without whole rows or one walk, or that a
+/// permutation of a computed tensor makes.
 static OpOperand *findImage(const Contraction &sum, linalg::GenericOp op,
                             bool &hasWindows) {
   for (OpOperand *input : op.getDpsInputOperands())
@@ -200,8 +201,7 @@ static DimOrder orderImage(const Contraction &sum, AffineMap map,
 /// as it is.
 static DimOrder orderOther(const PermutableProduct &product) {
   linalg::GenericOp op = product.op;
-  OpOperand &filter =
-      op->getOpOperand(1 - product.image->getOperandNumber());
+  OpOperand &filter = op->getOpOperand(1 - product.image->getOperandNumber());
   std::optional<DimOrder> order = orderForRows(op, filter);
   if (!order)
     return {};

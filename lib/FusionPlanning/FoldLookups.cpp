@@ -86,10 +86,9 @@ static linalg::GenericOp readAsOperand(linalg::GenericOp op,
       body->insertArgument(number, extract.getType(), extract.getLoc());
   extract.getResult().replaceAllUsesWith(element);
   extract.erase();
-  auto made = linalg::GenericOp::create(builder, op.getLoc(),
-                                        op.getResultTypes(), inputs,
-                                        op.getDpsInits(), maps,
-                                        op.getIteratorTypesArray());
+  auto made = linalg::GenericOp::create(
+      builder, op.getLoc(), op.getResultTypes(), inputs, op.getDpsInits(), maps,
+      op.getIteratorTypesArray());
   made.getRegion().takeBody(op.getRegion());
   made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   op->replaceAllUsesWith(made);

@@ -68,6 +68,7 @@ LogicalResult mlir::fusion::prepareForPlanning(FunctionOpInterface func) {
   Block &block = func.getFunctionBody().front();
   dropDecisions(block);
   foldMaskedRows(func);
+  foldNegativeIndices(func);
   foldLookups(func);
   reshapeLookups(func);
   foldWidening(func);

@@ -299,8 +299,7 @@ static Operation *divideProduct(const DivisibleProduct &product) {
       op.getDpsInits(),
       ArrayRef<AffineMap>{in, in.getMinorSubMap(rank - loops.size())}, kinds,
       [](OpBuilder &b, Location loc, ValueRange arguments) {
-        Value added =
-            arith::AddFOp::create(b, loc, arguments[0], arguments[1]);
+        Value added = arith::AddFOp::create(b, loc, arguments[0], arguments[1]);
         linalg::YieldOp::create(b, loc, added);
       });
   op->replaceAllUsesWith(sum);

@@ -14,8 +14,10 @@
 #include "StreamTraffic.h"
 
 #include "WarpAccess.h"
+#include "fusion/Analysis/NearIndex.h"
 #include "fusion/Support/Counts.h"
 #include "fusion/Support/Hardware.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -68,6 +70,38 @@ StreamTraffic::StreamTraffic(const BlockWork &work)
   find();
 }
 
+/// Coordinates near those of `access`, where that is the one lookup of its
+/// operation in its tensor, at places computed of loops alone; else none.
+static SmallVector<AffineExpr, 0> getNearCoords(const KernelBody &body,
+                                                const BodyAccess &access) {
+  if (llvm::none_of(access.coords, isKnownAtRunTime))
+    return {};
+  const BodyInstance &instance = body.getInstances()[access.instance];
+  auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instance).op);
+  if (!op)
+    return {};
+  Value tensor = body.getGraph().getValue(access.value).ssa;
+  tensor::ExtractOp lookup;
+  for (auto extract : op.getBlock()->getOps<tensor::ExtractOp>()) {
+    if (extract.getTensor() != tensor)
+      continue;
+    if (lookup)
+      return {};
+    lookup = extract;
+  }
+  if (!lookup)
+    return {};
+  SmallVector<AffineExpr> coords;
+  for (Value index : lookup.getIndices()) {
+    std::optional<AffineExpr> near = getNearIndex(op, index);
+    if (!near)
+      return {};
+    coords.push_back(*near);
+  }
+  coords = composeCoords(coords, instance.loops);
+  return SmallVector<AffineExpr, 0>(coords.begin(), coords.end());
+}
+
 void StreamTraffic::find() {
   const ComputeGraph &graph = body.getGraph();
   SmallVector<double> touches = getFirstTouches(body);
@@ -89,7 +123,8 @@ void StreamTraffic::find() {
     accesses.push_back(&access);
     streams.push_back({value, access.shape, access.coords, access.mask, sweeps,
                        /*isWrite=*/false, touched,
-                       work.getTouchedShare(access.parts)});
+                       work.getTouchedShare(access.parts),
+                       getNearCoords(body, access)});
   }
   for (const Stream &stream : streams)
     for (AffineExpr coord : stream.coords) {
@@ -136,6 +171,15 @@ double StreamTraffic::getDensity(const Stream &stream, unsigned number) const {
       least = least > 0 ? std::min(least, slope) : slope;
   }
   return least > 1 ? 1 / least : 1;
+}
+
+double StreamTraffic::getDistinctShare(const Stream &stream) const {
+  unsigned along = facts.getFastest();
+  auto own = static_cast<double>(schedule[along].vector);
+  double distinct = 1;
+  for (AffineExpr coord : stream.coords)
+    distinct *= 1 + std::abs(getSlope(coord, along)) * (own - 1);
+  return std::min(1.0, distinct / own);
 }
 
 double StreamTraffic::getShareInside(const Stream &stream) const {
@@ -561,7 +605,10 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
   access.isWrite = stream.isWrite;
   access.lineFactor = getLineFactor(stream);
   double run = getRun(stream, work.tileOf), inBlock = elementBytes;
-  if (isGather(stream)) {
+  Stream placed = stream;
+  if (!stream.near.empty())
+    placed.coords = stream.near;
+  if (isGather(placed)) {
     double side = getRun(stream, work.coverOf);
     access.requestedBytes = points * stream.touched *
                             std::max(elementBytes, cost::kSectorBytes / side);
@@ -569,15 +616,15 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
   } else {
     double density = 1;
     for (unsigned number = 0; number < stream.shape.size(); ++number) {
-      inBlock *= getSpan(stream, number, work.coverOf);
-      density = getDensity(stream, number);
+      inBlock *= getSpan(placed, number, work.coverOf);
+      density = getDensity(placed, number);
     }
     // Sectors that a block's run shares with what lies beside it come twice
     // from L2.
-    double bytes = getRun(stream, work.coverOf) * elementBytes;
-    double waste = cost::kSectorBytes - getAlignment(stream);
+    double bytes = getRun(placed, work.coverOf) * elementBytes;
+    double waste = cost::kSectorBytes - getAlignment(placed);
     access.requestedBytes = inBlock * work.blocks *
-                            std::min(getShareInside(stream), stream.touched) *
+                            std::min(getShareInside(placed), stream.touched) *
                             (1 + waste / bytes);
     access.factor = 1 / std::max(density, elementBytes / cost::kSectorBytes);
     if (access.factor > 1)
@@ -608,6 +655,8 @@ void StreamTraffic::add(const Stream &stream, KernelCost &cost) const {
   if (stream.isWrite)
     accessed *= getStoredShare(stream);
   accessed *= getShareOfRow(stream) * stream.touched;
+  if (!stream.near.empty())
+    accessed *= getDistinctShare(placed);
   if (inVain > fitted.rowExchangeInstructions)
     cost.sharedBytes += 2 * accessed * elementBytes;
   // Rows that threads have are accessed by constants.

@@ -32,6 +32,9 @@ struct Stream {
   double uniqueBytes;
   /// Of the tiles of all blocks, the share that loads elements of it.
   double touched = 1;
+  /// Coordinates that are near those of a lookup at places computed of loops
+  /// alone; else empty.
+  SmallVector<AffineExpr, 0> near = {};
 };
 
 /// How a thread holds its elements of a tile: whole rows, or so many neighbours
@@ -131,6 +134,9 @@ private:
   double getSpan(const Stream &stream, unsigned number,
                  ArrayRef<double> have) const;
   double getDensity(const Stream &stream, unsigned number) const;
+  /// Of a thread's neighbours along memory those that find an element of their
+  /// own: others find the same.
+  double getDistinctShare(const Stream &stream) const;
   /// Of the blocks, those that have elements of the tensor: the others are in
   /// what pads it, or in what is joined to it.
   double getShareInside(const Stream &stream) const;

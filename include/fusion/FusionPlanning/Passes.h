@@ -56,6 +56,9 @@ void foldIndexFunctions(FunctionOpInterface func);
 /// Lets contractions of widened floats take them as they were before.
 void foldWidening(FunctionOpInterface func);
 
+/// Lets lookups at indices that are never negative not ask whether they are.
+void foldNegativeIndices(FunctionOpInterface func);
+
 /// Lets elements that are looked up where an operation's own indices say be
 /// operands of it.
 void foldLookups(FunctionOpInterface func);
