@@ -76,8 +76,8 @@ static int64_t getParts(int64_t size, int64_t most) {
   return parts;
 }
 
-/// What `op` contracts, if it is a product of two factors without a batch and of
-/// static shapes, whose sums nothing rounds and which begin with zeros.
+/// What `op` contracts, if it is a product of two factors without a batch and
+/// of static shapes, whose sums nothing rounds and which begin with zeros.
 static std::optional<Contraction> matchProduct(linalg::GenericOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 2 ||
       op.getNumDpsInits() != 1 || !op.hasPureTensorSemantics() ||
@@ -206,14 +206,14 @@ static Value buildParts(OpBuilder &builder, Location loc, Value tensor,
       groups);
 }
 
-/// What `op` computes, of `inputs` and beginning with `init`; the last of `maps`
-/// is that of `init`.
+/// What `op` computes, of `inputs` and beginning with `init`; the last of
+/// `maps` is that of `init`.
 static linalg::GenericOp rebuild(OpBuilder &builder, linalg::GenericOp op,
                                  ValueRange inputs, Value init,
                                  ArrayRef<AffineMap> maps,
                                  ArrayRef<utils::IteratorType> kinds) {
-  auto result = linalg::GenericOp::create(
-      builder, op.getLoc(), init.getType(), inputs, init, maps, kinds);
+  auto result = linalg::GenericOp::create(builder, op.getLoc(), init.getType(),
+                                          inputs, init, maps, kinds);
   IRMapping mapping;
   op.getRegion().cloneInto(&result.getRegion(), mapping);
   result->setDiscardableAttrs(op->getDiscardableAttrDictionary());
@@ -237,13 +237,13 @@ static linalg::GenericOp divideLoop(OpBuilder &builder, linalg::GenericOp op,
       factors.push_back(
           buildParts(builder, op.getLoc(), operand.get(), place, parts));
     }
-    maps.push_back(AffineMap::get(op.getNumLoops() + 1, 0, coords,
-                                  builder.getContext()));
+    maps.push_back(
+        AffineMap::get(op.getNumLoops() + 1, 0, coords, builder.getContext()));
   }
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   kinds.insert(kinds.begin(), utils::IteratorType::reduction);
-  linalg::GenericOp divided = rebuild(builder, op, factors,
-                                      op.getDpsInits().front(), maps, kinds);
+  linalg::GenericOp divided =
+      rebuild(builder, op, factors, op.getDpsInits().front(), maps, kinds);
   op->replaceAllUsesWith(divided);
   op.erase();
   return divided;
@@ -323,9 +323,8 @@ static bool isOfWarpgroups(Operation *op, const ComputeGraph &graph,
 }
 
 /// Divides the products that `findOne` finds.
-static PricedRewrite
-getRewrite(std::function<std::optional<DivisibleProduct>(linalg::GenericOp)>
-               findOne) {
+static PricedRewrite getRewrite(
+    std::function<std::optional<DivisibleProduct>(linalg::GenericOp)> findOne) {
   PricedRewrite rewrite;
   rewrite.find = [findOne](FunctionOpInterface func) {
     std::vector<RewriteMatch> matches;
@@ -352,9 +351,8 @@ PricedRewrite mlir::fusion::getDimensionsRewrite(const TargetInfo &target,
                                                  bool beforeLayouts) {
   PricedRewrite rewrite =
       getRewrite([&target, beforeLayouts](linalg::GenericOp op) {
-        return beforeLayouts && !hasPartOfTile(op)
-                   ? std::nullopt
-                   : findDimensions(op, target);
+        return beforeLayouts && !hasPartOfTile(op) ? std::nullopt
+                                                   : findDimensions(op, target);
       });
   // Of factors that they can take blocks share a walk through all dimensions.
   rewrite.isServed = [](Operation *op, const ComputeGraph &graph,

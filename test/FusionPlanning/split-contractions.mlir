@@ -145,3 +145,63 @@ func.func @begins_with_one(%x: tensor<128x64x3136xbf16>, %dy: tensor<128x256x313
   } -> tensor<64x256xf32>
   return %g : tensor<64x256xf32>
 }
+
+// One walk whose tile a single block would add up for all others.
+// CHECK-LABEL: func.func @single_tile(
+// CHECK: fusion.kernel @matmul{{.*}}-> (tensor<128x64x64xf32>)
+// CHECK: fusion.kernel @sum
+// CHECK: return
+func.func @single_tile(%x: tensor<262144x64xf16>, %dy: tensor<262144x64xf16>) -> tensor<64x64xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x64xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %g = linalg.generic {indexing_maps = [affine_map<(c, k, n) -> (n, c)>, affine_map<(c, k, n) -> (n, k)>, affine_map<(c, k, n) -> (c, k)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %dy : tensor<262144x64xf16>, tensor<262144x64xf16>) outs(%f : tensor<64x64xf32>) {
+  ^bb0(%a: f16, %b: f16, %o: f32):
+    %aw = arith.extf %a : f16 to f32
+    %bw = arith.extf %b : f16 to f32
+    %m = arith.mulf %aw, %bw : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<64x64xf32>
+  return %g : tensor<64x64xf32>
+}
+
+// Windows of few channels: each image and row gives parts, which none of the
+// sizes has to divide.
+// CHECK-LABEL: func.func @windows(
+// CHECK: fusion.kernel @{{.*}}conv{{.*}}-> (tensor<2x3x3x5x1077x13xf32>)
+// CHECK: fusion.kernel @sum
+// CHECK: return
+#x = affine_map<(c, k, r, s, n, p, q) -> (n, c, p + r, q + s)>
+#dy = affine_map<(c, k, r, s, n, p, q) -> (n, k, p, q)>
+#w = affine_map<(c, k, r, s, n, p, q) -> (c, k, r, s)>
+func.func @windows(%x: tensor<5x2x1079x42xf32>, %dy: tensor<5x13x1077x40xf32>) -> tensor<2x13x3x3xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x13x3x3xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<2x13x3x3xf32>) -> tensor<2x13x3x3xf32>
+  %g = linalg.generic {indexing_maps = [#x, #dy, #w], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%x, %dy : tensor<5x2x1079x42xf32>, tensor<5x13x1077x40xf32>) outs(%f : tensor<2x13x3x3xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<2x13x3x3xf32>
+  return %g : tensor<2x13x3x3xf32>
+}
+
+// Images of unknown number are no batch of a known size.
+// CHECK-LABEL: func.func @unknown_number(
+// CHECK: fusion.kernel @{{.*}}conv{{.*}}-> (tensor<2x13x3x3xf32>)
+// CHECK-NOT: fusion.kernel
+// CHECK: return
+func.func @unknown_number(%x: tensor<?x2x1079x42xf32>, %dy: tensor<?x13x1077x40xf32>) -> tensor<2x13x3x3xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x13x3x3xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<2x13x3x3xf32>) -> tensor<2x13x3x3xf32>
+  %g = linalg.generic {indexing_maps = [#x, #dy, #w], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%x, %dy : tensor<?x2x1079x42xf32>, tensor<?x13x1077x40xf32>) outs(%f : tensor<2x13x3x3xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<2x13x3x3xf32>
+  return %g : tensor<2x13x3x3xf32>
+}
