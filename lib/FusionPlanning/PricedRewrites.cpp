@@ -143,13 +143,16 @@ RewriteDriver::Decision RewriteDriver::decideNear(const PricedRewrite &rewrite,
   decision.isShown = rewrite.showsRefused;
   PlanOptions nearOptions = options;
   nearOptions.maxKernels = std::nullopt;
-  FailureOr<FusionPlan> before = planFusion(near.func, target, nearOptions);
+  std::optional<ComputeGraph> graphBefore;
+  FailureOr<FusionPlan> before =
+      planFusion(near.func, target, nearOptions, graphBefore);
   std::vector<RewriteMatch> matches = rewrite.find(near.func);
   auto copy = llvm::find_if(matches, [&](const RewriteMatch &candidate) {
     return candidate.center == near.center;
   });
   // What it needs may reach further than what was copied.
-  if (failed(before) || copy == matches.end())
+  if (failed(before) || copy == matches.end() ||
+      !rewrite.isWanted(near.center, *graphBefore, *before))
     return decision;
   Operation *made = copy->apply();
   FailureOr<ComputeGraph> graph = ComputeGraph::build(

@@ -159,9 +159,11 @@ static bool hasPartOfTile(linalg::GenericOp op) {
 
 /// The dimensions whose elements give `target` enough blocks, if the results of
 /// `op` are too few for that.
-static std::optional<DivisibleProduct>
-findDimensions(linalg::GenericOp op, const TargetInfo &target) {
-  if (op.getNumReductionLoops() < 2 || !matchProduct(op))
+static std::optional<DivisibleProduct> findDimensions(linalg::GenericOp op,
+                                                      const TargetInfo &target,
+                                                      bool beforeLayouts) {
+  if (op.getNumReductionLoops() < 2 || !matchProduct(op) ||
+      (beforeLayouts && !hasPartOfTile(op)))
     return std::nullopt;
   int64_t blocks = countTiles(op), enough = kBlocksPerSM * target.numSMs;
   if (2 * blocks > target.numSMs)
@@ -351,11 +353,10 @@ PricedRewrite mlir::fusion::getDimensionsRewrite(const TargetInfo &target,
                                                  bool beforeLayouts) {
   PricedRewrite rewrite =
       getRewrite([&target, beforeLayouts](linalg::GenericOp op) {
-        return beforeLayouts && !hasPartOfTile(op) ? std::nullopt
-                                                   : findDimensions(op, target);
+        return findDimensions(op, target, beforeLayouts);
       });
-  // Of factors that they can take blocks share a walk through all dimensions.
-  rewrite.isServed = [](Operation *op, const ComputeGraph &graph,
+  // Where warpgroups make it, blocks share a walk through all dimensions.
+  rewrite.isWanted = [](Operation *op, const ComputeGraph &graph,
                         const FusionPlan &plan) {
     return !isOfWarpgroups(op, graph, plan);
   };

@@ -49,6 +49,12 @@ struct PricedRewrite {
   ReasonCode reason;
   /// Of the time before, what the program may take.
   double mostTime = 1;
+  /// Whether the plan without the rewrite, of `op` where it is found, has what
+  /// it takes away.
+  std::function<bool(Operation *op, const ComputeGraph &, const FusionPlan &)>
+      isWanted = [](Operation *, const ComputeGraph &, const FusionPlan &) {
+        return true;
+      };
   /// Whether a plan does what the rewrite, which returned `op`, is for; where
   /// it does not, the plan says why.
   std::function<bool(Operation *op, const ComputeGraph &, const FusionPlan &)>

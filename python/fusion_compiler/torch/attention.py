@@ -81,8 +81,15 @@ def _same(tensor):
     return tensor
 
 
+def _own(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False,
+         scale=None, enable_gqa=False):
+    """The arguments of `fusion.attention` for those of PyTorch's function,
+    without dropout."""
+    return query, key, value, attn_mask, None, 0.0, is_causal, scale
+
+
 def _is_taken(node, query, key, value, attn_mask=None, dropout_p=0.0,
-                    is_causal=False, scale=None, enable_gqa=False):
+              is_causal=False, scale=None, enable_gqa=False):
     """Whether PyTorch has no kernel for a call of attention that
     `fusion.attention` can be, or would make numbers of its mask; the arguments
     are stand-ins."""
@@ -135,12 +142,9 @@ def take(module):
 
 
 def _take(graph, node):
-    def own(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False,
-            scale=None, enable_gqa=False):
-        return query, key, value, attn_mask, None, 0.0, is_causal, scale
     with graph.inserting_before(node):
         both = graph.call_function(fusion.attention.default,
-                                   own(*node.args, **node.kwargs))
+                                   _own(*node.args, **node.kwargs))
         result = graph.call_function(operator.getitem, (both, 0))
     both.meta, result.meta = ({**node.meta} for _ in range(2))
     both.meta.pop("example_value")
@@ -163,9 +167,8 @@ def _replace_composite(rewriter, node):
     for _ in missing:
         operands = [rewriter.add(aten.unsqueeze.default, (one, 0), node)
                     for one in operands]
-    both = rewriter.add(fusion.attention.default, (
-        *operands, given["attn_mask"], None, 0.0, given["is_causal"],
-        given["scale"]), node)
+    given.update(zip(("query", "key", "value"), operands))
+    both = rewriter.add(fusion.attention.default, _own(**given), node)
     result = rewriter.add(operator.getitem, (both, 0), node)
     for _ in missing:
         result = rewriter.add(aten.squeeze.dim, (result, 0), node)

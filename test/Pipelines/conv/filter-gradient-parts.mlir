@@ -4,7 +4,7 @@
 // RUN: fusion-run %s --device=emulator --random --seed=2 --asynchrony=early --verify
 // RUN: fusion-opt %s --fusion-to-schedule | FileCheck %s
 
-// CHECK: fusion.kernel @matmul{{.*}}-> (tensor<24x64x64xf32>)
+// CHECK: fusion.kernel @matmul{{.*}}-> (tensor<48x64x64xf32>)
 // CHECK-SAME: #fusion.mma<wgmma
 // CHECK: fusion.kernel @sum
 
