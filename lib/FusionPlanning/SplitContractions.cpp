@@ -56,14 +56,17 @@ static int64_t getParts(int64_t size) {
 }
 
 /// True when `op` has two factors, each with a loop for each dimension, and
-/// begins with zeros; all of static shapes.
+/// begins with zeros; all of static shapes. Its results are not rounded more
+/// than sums are.
 static bool hasPlainForm(linalg::GenericOp op) {
   if (op.getNumReductionLoops() < 2 || op.getNumDpsInputs() != 2 ||
       op.getNumDpsInits() != 1 || !op.hasPureTensorSemantics() ||
       hasContract(op))
     return false;
-  auto fill = op.getDpsInits().front().getDefiningOp<linalg::FillOp>();
+  Value init = op.getDpsInits().front();
+  auto fill = init.getDefiningOp<linalg::FillOp>();
   return fill && matchPattern(fill.getInputs().front(), m_AnyZeroFloat()) &&
+         getElementTypeOrSelf(init.getType()).getIntOrFloatBitWidth() >= 32 &&
          llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
            auto type = dyn_cast<RankedTensorType>(operand.get().getType());
            return type && type.hasStaticShape() &&
