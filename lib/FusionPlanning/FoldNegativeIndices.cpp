@@ -67,7 +67,9 @@ static bool isNatural(Value value, unsigned &budget) {
   };
   if (isa<linalg::IndexOp>(def))
     return true;
-  if (isa<arith::IndexCastOp, arith::ExtSIOp>(def))
+  // Narrower integers have no room for some indices.
+  bool isWide = value.getType().isIndex() || value.getType().isInteger(64);
+  if (isWide && isa<arith::IndexCastOp, arith::ExtSIOp>(def))
     return isNatural(def->getOperand(0), budget);
   if (isa<arith::MaxSIOp>(def))
     return llvm::any_of(def->getOperands(), isNaturalOperand);

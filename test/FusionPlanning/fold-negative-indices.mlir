@@ -129,3 +129,25 @@ func.func @below(%x: tensor<64xf32>, %t: tensor<64xi64>) -> tensor<64xf32> {
   } -> tensor<64xf32>
   return %r : tensor<64xf32>
 }
+
+// An index that is longer than its type may be.
+// CHECK-LABEL: func.func @narrow(
+// CHECK: arith.select
+// CHECK: return
+func.func @narrow(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %c0 = arith.constant 0 : i32
+  %size = arith.constant 64 : i32
+  %e = tensor.empty() : tensor<64xf32>
+  %r = linalg.generic {indexing_maps = [#row], iterator_types = ["parallel"]} outs(%e : tensor<64xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %n = arith.index_cast %i : index to i32
+    %negative = arith.cmpi slt, %n, %c0 : i32
+    %wrapped = arith.addi %n, %size : i32
+    %s = arith.select %negative, %wrapped, %n : i32
+    %place = arith.index_cast %s : i32 to index
+    %v = tensor.extract %x[%place] : tensor<64xf32>
+    linalg.yield %v : f32
+  } -> tensor<64xf32>
+  return %r : tensor<64xf32>
+}

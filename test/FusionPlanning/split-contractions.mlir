@@ -146,6 +146,7 @@ func.func @begins_with_one(%x: tensor<128x64x3136xbf16>, %dy: tensor<128x256x313
   return %g : tensor<64x256xf32>
 }
 
+<<<<<<< HEAD
 // One walk whose tile a single block would add up for all others.
 // CHECK-LABEL: func.func @single_tile(
 // CHECK: fusion.kernel @matmul{{.*}}-> (tensor<128x64x64xf32>)
@@ -204,4 +205,22 @@ func.func @unknown_number(%x: tensor<?x2x1079x42xf32>, %dy: tensor<?x13x1077x40x
     linalg.yield %s : f32
   } -> tensor<2x13x3x3xf32>
   return %g : tensor<2x13x3x3xf32>
+=======
+// Sums of 16 bits would be rounded for each part.
+// CHECK-LABEL: func.func @narrow_sums(
+// CHECK: fusion.kernel @matmul{{.*}}-> (tensor<64x256xf16>)
+// CHECK-NOT: fusion.kernel @sum
+// CHECK: return
+func.func @narrow_sums(%x: tensor<128x64x3136xf16>, %dy: tensor<128x256x3136xf16>) -> tensor<64x256xf16> {
+  %z = arith.constant 0.0 : f16
+  %e = tensor.empty() : tensor<64x256xf16>
+  %f = linalg.fill ins(%z : f16) outs(%e : tensor<64x256xf16>) -> tensor<64x256xf16>
+  %g = linalg.generic {indexing_maps = [affine_map<(c, k, n, p) -> (n, c, p)>, affine_map<(c, k, n, p) -> (n, k, p)>, affine_map<(c, k, n, p) -> (c, k)>], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%x, %dy : tensor<128x64x3136xf16>, tensor<128x256x3136xf16>) outs(%f : tensor<64x256xf16>) {
+  ^bb0(%a: f16, %b: f16, %o: f16):
+    %m = arith.mulf %a, %b : f16
+    %s = arith.addf %o, %m : f16
+    linalg.yield %s : f16
+  } -> tensor<64x256xf16>
+  return %g : tensor<64x256xf16>
+>>>>>>> h-rnet
 }
