@@ -17,6 +17,7 @@
 #include "fusion/Analysis/SymbolicShapes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include <optional>
 #include <set>
 
 namespace mlir::fusion {
@@ -24,8 +25,7 @@ namespace mlir::fusion {
 class ComputeGraphBuilder {
 public:
   ComputeGraphBuilder(Block &block, const GraphOptions &options)
-      : block(block), options(options),
-        shapes(findFunction(block.getParentOp())) {
+      : block(block), options(options) {
     graph.context = block.getParentOp()->getContext();
   }
 
@@ -69,6 +69,14 @@ private:
   AffineExpr getUnknownCoord(ArrayRef<unsigned> loops);
   AffineExpr getOffset(OpFoldResult offset);
 
+  /// Those of the function, which take a walk through all of it to find: each
+  /// of its kernels has a graph.
+  SymbolicShapes &getShapes() {
+    if (!shapes)
+      shapes.emplace(findFunction(block.getParentOp()));
+    return *shapes;
+  }
+
   unsigned getOrAddValue(Value value);
   void addViewCoords(GraphValue &view, Operation *op);
   void addPackedCoords(GraphValue &view, bool isOfBytes);
@@ -87,7 +95,7 @@ private:
 
   Block &block;
   GraphOptions options;
-  SymbolicShapes shapes;
+  std::optional<SymbolicShapes> shapes;
   ComputeGraph graph;
   DenseMap<Value, unsigned> valueIds;
   llvm::DenseSet<Operation *> visited;

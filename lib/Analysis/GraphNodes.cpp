@@ -262,7 +262,7 @@ void ComputeGraphBuilder::addExtractSlice(GraphNode &node,
         getConstantIntValue(op.getMixedStrides()[d]);
     AffineExpr step = stride ? dim(loop) * *stride : getUnknownCoord({loop});
     coords.push_back(step + offset);
-    if (!takesWhole(op, d, shapes))
+    if (!takesWhole(op, d, getShapes()))
       parts.push_back(d);
     ++loop;
   }
@@ -303,7 +303,7 @@ void ComputeGraphBuilder::addInsertSlice(GraphNode &node,
   for (unsigned d = 0; d < dropped.size(); ++d) {
     if (dropped.test(d))
       continue;
-    if (!takesWhole(op, d, shapes))
+    if (!takesWhole(op, d, getShapes()))
       parts.push_back(coords.size());
     std::optional<int64_t> stride =
         getConstantIntValue(op.getMixedStrides()[d]);

@@ -18,6 +18,7 @@
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -80,6 +81,7 @@ public:
 private:
   void addNode(unsigned index);
   void addRead(unsigned index, const TensorRead &read);
+  void findNeeded();
   SmallVector<unsigned> findLast() const;
   bool isKeptLater(unsigned node, unsigned value, unsigned dim) const;
   void addView(unsigned value);
@@ -105,9 +107,15 @@ private:
     int producer = graph.getValue(graph.getBase(value)).producer;
     return producer >= 0 && llvm::binary_search(nodes, producer);
   }
+  /// Where `node`, one of the nodes, is among them.
+  unsigned getPlace(unsigned node) const {
+    return llvm::lower_bound(nodes, node) - nodes.begin();
+  }
   const ComputeGraph &graph;
   ArrayRef<unsigned> nodes;
   ArrayRef<unsigned> stored;
+  /// See `findNeeded`.
+  SmallVector<llvm::SmallBitVector> needed;
   /// See `findLast`.
   SmallVector<unsigned> last;
   DimUnion classes;
@@ -144,18 +152,35 @@ unsigned IterationDimsBuilder::getValueSlots(unsigned value) {
   return it->second;
 }
 
+/// Finds which contractions each node needs at any distance: of each place
+/// among the nodes, the places. Nothing with less than two contractions.
+void IterationDimsBuilder::findNeeded() {
+  auto contracts = [&](unsigned node) {
+    return graph.getNode(node).kind == NodeKind::Contraction;
+  };
+  if (llvm::count_if(nodes, contracts) < 2)
+    return;
+  for (unsigned node : nodes) {
+    llvm::SmallBitVector own(nodes.size());
+    for (const TensorRead &read : graph.getNode(node).reads) {
+      if (!isInside(read.value))
+        continue;
+      unsigned producer = graph.getValue(graph.getBase(read.value)).producer;
+      unsigned place = getPlace(producer);
+      own |= needed[place];
+      if (contracts(producer))
+        own.set(place);
+    }
+    needed.push_back(std::move(own));
+  }
+}
+
 /// The contractions that need another one.
 SmallVector<unsigned> IterationDimsBuilder::findLast() const {
   SmallVector<unsigned> found;
-  SmallVector<Operation *> earlier;
-  for (unsigned node : nodes) {
-    const GraphNode &info = graph.getNode(node);
-    if (info.kind != NodeKind::Contraction)
-      continue;
-    if (!earlier.empty() && needsAny(info.op, earlier))
+  for (auto [node, others] : llvm::zip(nodes, needed))
+    if (graph.getNode(node).kind == NodeKind::Contraction && others.any())
       found.push_back(node);
-    earlier.push_back(info.op);
-  }
   return found;
 }
 
@@ -235,12 +260,7 @@ void IterationDimsBuilder::addView(unsigned value) {
 
 /// True when contractions `a` and `b` both need a third one.
 bool IterationDimsBuilder::needOne(unsigned a, unsigned b) const {
-  return llvm::any_of(nodes, [&](unsigned node) {
-    const GraphNode &first = graph.getNode(node);
-    return node < std::min(a, b) && first.kind == NodeKind::Contraction &&
-           needsAny(graph.getNode(a).op, first.op) &&
-           needsAny(graph.getNode(b).op, first.op);
-  });
+  return needed[getPlace(a)].anyCommon(needed[getPlace(b)]);
 }
 
 /// Two contractions of one operand, or of what a third one gives, walk their
@@ -320,7 +340,7 @@ void IterationDimsBuilder::numberResult(unsigned value) {
   unsigned index = 0;
   bool inPlace = false;
   if (info.producer >= 0) {
-    index = llvm::lower_bound(nodes, info.producer) - nodes.begin();
+    index = getPlace(info.producer);
     const GraphNode &node = graph.getNode(info.producer);
     inPlace = node.inPlace;
     loops = llvm::find_if(node.writes, [&](const TensorWrite &write) {
@@ -478,6 +498,7 @@ static bool contractsPlaces(const GraphNode &node) {
 }
 
 IterationDims IterationDimsBuilder::build() {
+  findNeeded();
   last = findLast();
   for (unsigned index = 0; index < nodes.size(); ++index)
     addNode(index);

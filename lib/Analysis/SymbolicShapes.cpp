@@ -105,11 +105,15 @@ static std::optional<bool> decide(Value condition, SymbolicShapes &shapes) {
 SymbolicShapes::SymbolicShapes(FunctionOpInterface func)
     : context(func.getContext()), function(func) {
   for (auto [number, argument] : llvm::enumerate(func.getArguments()))
-    if (auto type = dyn_cast<RankedTensorType>(argument.getType()))
+    if (auto type = dyn_cast<RankedTensorType>(argument.getType());
+        type && !type.hasStaticShape())
       addSizes(number, type);
   for (auto [number, argument] : llvm::enumerate(func.getArguments()))
     if (argument.getType().isSignlessIntOrIndex() && isOfSizes(argument))
       addScalar(number);
+  // Without symbols there is nothing to derive others of.
+  if (symbols.empty())
+    return;
   // Derived symbols are numbered here, so that all who ask later find the same.
   func->walk([&](Operation *op) {
     if (getExtremumKind(op))

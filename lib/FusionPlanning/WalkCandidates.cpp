@@ -57,9 +57,13 @@ static SmallVector<unsigned> getBetween(unsigned first, unsigned last,
     return found;
   };
   auto after =
-      collect(first, [](const Group &group) { return group.consumers; });
+      collect(first, [](const Group &group) -> const std::set<unsigned> & {
+        return group.consumers;
+      });
   auto before =
-      collect(last, [](const Group &group) { return group.producers; });
+      collect(last, [](const Group &group) -> const std::set<unsigned> & {
+        return group.producers;
+      });
   SmallVector<unsigned> both = llvm::filter_to_vector(
       after, [&](unsigned group) { return before.contains(group); });
   llvm::sort(both);
@@ -136,8 +140,10 @@ void Planner::addWalks(unsigned group) {
   auto add = [&](ArrayRef<unsigned> before, ArrayRef<unsigned> after) {
     for (unsigned first : before)
       for (unsigned last : after)
-        if (!getBetween(first, last, groups, ranks).empty())
-          addCandidate({Form::Walk, first, last});
+        if (CandidateKey key = {Form::Walk, first, last};
+            !candidates.count(key) &&
+            !getBetween(first, last, groups, ranks).empty())
+          addCandidate(key);
   };
   SmallVector<unsigned> before = getNearestContracting(group, true);
   SmallVector<unsigned> after = getNearestContracting(group, false);

@@ -16,7 +16,7 @@ try:
     import torch_mlir  # noqa: F401
     import fusion_compiler as fusion
     import fusion_compiler.torch as fusion_torch
-    from fusion_compiler.importing import fx
+    from fusion_compiler.importing import decompositions, fx
     REASON = ""
 except ImportError as error:
     torch, REASON = None, str(error)
@@ -558,6 +558,19 @@ class ColdTest(CompileTest):
                             torch.randn(3, 4))
         self.assertEqual(self.fallbacks(), {"aten.sort.default"})
         self.assertEqual(len(fusion_torch.report()[0].parts), 2)
+
+    def test_what_pytorch_makes_of_others_is_not_listed(self):
+        from torch_mlir.extras import fx_decomp_util
+        decompositions.early.cache_clear()
+        fx_decomp_util.get_expanded_decomposition_table.cache_clear()
+        with unittest.mock.patch(
+                "torch._export.utils._materialize_cpp_cia_ops") as listed:
+            self.check_same(
+                lambda x: torch.nn.functional.cosine_similarity(
+                    x.reshape(-1, 4).square(), x.tile(1, 1)),
+                torch.randn(3, 4), atol=1e-5)
+        self.assertEqual(self.fallbacks(), set())
+        listed.assert_not_called()
 
     def test_garbage_is_collected_again(self):
         import gc

@@ -457,11 +457,29 @@ _KEPT = ("_scaled_dot_product_flash_attention_for_cpu",
 _EARLY = {aten.native_group_norm.default: _group_norm}
 
 
-@functools.lru_cache(maxsize=None)
-def early():
-    """{overload: function} for AOTAutograd."""
-    from torch_mlir.extras.fx_decomp_util import get_decomposition_table
-    return {overload: function
-            for overload, function in get_decomposition_table().items()
+def _with_own(table):
+    return {overload: function for overload, function in table.items()
             if overload._overloadpacket._qualified_op_name.split("::")[-1]
             not in _KEPT} | foreach.decompositions() | _EARLY
+
+
+@functools.lru_cache(maxsize=None)
+def early():
+    """{overload: function} for AOTAutograd: `of_exported` without operations
+    that PyTorch implements by others. It takes those apart without being told,
+    and to list them all takes as long as tracing a small network."""
+    from torch_mlir.extras import fx_decomp_util as theirs
+    excluded = set(theirs._EXPANDED_DECOMP_EXCLUDE)
+    core = torch._decomp._core_aten_decompositions_post_autograd()
+    table = {overload: function for overload, function in core.items()
+             if overload._overloadpacket not in excluded}
+    return _with_own(table | torch._decomp.get_decompositions(
+        theirs.DEFAULT_DECOMPOSITIONS))
+
+
+@functools.lru_cache(maxsize=None)
+def of_exported():
+    """{overload: function} for programs of torch.export, which keep what is not
+    in it."""
+    from torch_mlir.extras.fx_decomp_util import get_decomposition_table
+    return _with_own(get_decomposition_table())

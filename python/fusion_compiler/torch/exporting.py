@@ -48,7 +48,7 @@ def export(program, path=None, *, target="sm_90a", fast_numerics=False):
     the operation. The trace is that of tensors on the CPU, the package is for
     `target`.
     """
-    program = program.run_decompositions(decompositions.early())
+    program = program.run_decompositions(decompositions.of_exported())
     signature = program.graph_signature
     if signature.buffers_to_mutate or signature.user_inputs_to_mutate:
         changed = [*signature.buffers_to_mutate.values(),
