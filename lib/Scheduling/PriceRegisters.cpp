@@ -231,6 +231,9 @@ double RegisterCounter::countAccumulators() const {
     states[level] += own;
   }
   double most = states.empty() ? 0 : *llvm::max_element(states);
+  // How many elements data leave is not known: their sum is made of parts.
+  if (work.hasCounting())
+    most *= 2;
   return work.perThread * most;
 }
 
