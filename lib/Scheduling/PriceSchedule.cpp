@@ -93,22 +93,24 @@ void SchedulePricer::addSteps() {
 void SchedulePricer::addLooks() {
   if (!work.hasCounting())
     return;
-  // Instructions of a thread for each element that its block looks at: the
-  // element, comparisons and a flag; then a share of the list. Not measured.
-  constexpr double kLookInstructions = 18;
+  // Instructions of a thread for each element that its block looks at: a flag
+  // and a share of the list; and for each 32 bits of an integer, to load and
+  // compare it. Not measured.
+  constexpr double kFlagInstructions = 8, kWordInstructions = 5;
   const DataLimits &data = *facts.dataLimits;
   auto extent = static_cast<double>(facts.extents[data.walked]);
+  double instructions = kFlagInstructions;
   for (const LimitSymbol &symbol : data.symbols) {
-    double bytes =
-        extent *
-        getElementTypeOrSelf(symbol.value.getType()).getIntOrFloatBitWidth() /
-        8;
+    double words = getElementTypeOrSelf(symbol.value.getType())
+                       .getIntOrFloatBitWidth() /
+                   32.0;
     AccessCost looks;
-    looks.requestedBytes = work.blocks * bytes;
-    looks.reuseDistanceBytes = bytes;
+    looks.requestedBytes = work.blocks * extent * words * 4;
+    looks.reuseDistanceBytes = extent * words * 4;
     cost.accesses.push_back(looks);
+    instructions += kWordInstructions * words;
   }
-  cost.fp32Flops += 2 * kLookInstructions * extent * work.blocks;
+  cost.fp32Flops += 2 * instructions * extent * work.blocks;
   int64_t chunk = countLookedAt(schedule.warps);
   shape.sharedBytes += chunk * (1 + 4);
   // Threads wait for what they look at, for the flags and for the list; what
