@@ -101,9 +101,9 @@ void SchedulePricer::addLooks() {
   auto extent = static_cast<double>(facts.extents[data.walked]);
   double instructions = kFlagInstructions;
   for (const LimitSymbol &symbol : data.symbols) {
-    double words = getElementTypeOrSelf(symbol.value.getType())
-                       .getIntOrFloatBitWidth() /
-                   32.0;
+    double words =
+        getElementTypeOrSelf(symbol.value.getType()).getIntOrFloatBitWidth() /
+        32.0;
     AccessCost looks;
     looks.requestedBytes = work.blocks * extent * words * 4;
     looks.reuseDistanceBytes = extent * words * 4;

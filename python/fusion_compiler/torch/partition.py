@@ -200,6 +200,16 @@ def gives_seeds(node):
     return node.target is torch.ops.fusion.seeds.default
 
 
+def views_of_arguments(graph):
+    """The nodes that look at the memory of an argument in another way."""
+    found = {}
+    for node in graph.nodes:
+        if node.target in VIEWS and (node.args[0].op == "placeholder"
+                                     or node.args[0] in found):
+            found[node] = None
+    return list(found)
+
+
 def computes(node):
     return (node.op == "call_function" and node.target not in VIEWS
             and node.target is not operator.getitem)
