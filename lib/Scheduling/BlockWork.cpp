@@ -164,9 +164,8 @@ double BlockWork::getCountingShare() const {
     bool hasLeast = false, hasMost = false;
   };
   SmallVector<Range> ranges(facts.dataLimits->symbols.size());
-  for (const LinearExpr &limit : facts.dataLimits->limits) {
-    unsigned symbol = *findDataSymbol(limit, facts.dataLimits->walked,
-                                      facts.dataLimits->symbols, /*first=*/0);
+  for (auto [limit, symbol] :
+       llvm::zip_equal(facts.dataLimits->limits, facts.dataLimits->data)) {
     Range own;
     for (auto [dim, factor] : llvm::enumerate(limit.factors)) {
       auto extent = static_cast<double>(facts.extents[dim]);

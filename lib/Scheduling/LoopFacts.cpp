@@ -258,7 +258,7 @@ void LoopFacts::findDataLimits() {
       return body.getGraph().getValue(input.value).ssa == tensor;
     });
   };
-  DataLimits found{*walked, {}, {}};
+  DataLimits found{*walked, {}, {}, {}};
   auto getSymbol = [&](const LimitSymbol &symbol) {
     unsigned number = llvm::find(found.symbols, symbol) - found.symbols.begin();
     if (number == found.symbols.size())
@@ -282,11 +282,17 @@ void LoopFacts::findDataLimits() {
     else
       limits = std::move(own);
   }
-  for (AffineExpr limit : limits.value_or(SmallVector<AffineExpr, 2>()))
-    if (std::optional<LinearExpr> linear =
-            getLinear(limit, getNumDims(), found.symbols.size());
-        linear && findDataSymbol(*linear, *walked, found.symbols, /*first=*/0))
-      found.limits.push_back(std::move(*linear));
+  for (AffineExpr limit : limits.value_or(SmallVector<AffineExpr, 2>())) {
+    std::optional<LinearExpr> linear =
+        getLinear(limit, getNumDims(), found.symbols.size());
+    std::optional<unsigned> symbol;
+    if (linear)
+      symbol = findDataSymbol(*linear, *walked, found.symbols, /*first=*/0);
+    if (!symbol)
+      continue;
+    found.limits.push_back(std::move(*linear));
+    found.data.push_back(*symbol);
+  }
   if (!found.limits.empty())
     dataLimits = std::move(found);
 }

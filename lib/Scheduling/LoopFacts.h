@@ -44,11 +44,13 @@ struct KernelTensor {
 
 /// What data say of the elements of a walk: limits (WalkLimits.h) that all
 /// reductions of a kernel have, each by the element of one tensor at the walk's
-/// coordinate. `symbols` are those of the limits.
+/// coordinate.
 struct DataLimits {
   unsigned walked;
+  /// Of the limits, and for each limit that element's.
   SmallVector<LimitSymbol> symbols;
   SmallVector<LinearExpr, 2> limits;
+  SmallVector<unsigned, 2> data;
 };
 
 /// The facts of a kernel that its schedule depends on. Dimensions are those of

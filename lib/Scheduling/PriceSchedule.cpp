@@ -100,7 +100,10 @@ void SchedulePricer::addLooks() {
   const DataLimits &data = *facts.dataLimits;
   auto extent = static_cast<double>(facts.extents[data.walked]);
   double instructions = kFlagInstructions;
-  for (const LimitSymbol &symbol : data.symbols) {
+  for (auto [number, symbol] : llvm::enumerate(data.symbols)) {
+    // Others are the same along the walk.
+    if (!llvm::is_contained(data.data, number))
+      continue;
     double words =
         getElementTypeOrSelf(symbol.value.getType()).getIntOrFloatBitWidth() /
         32.0;
