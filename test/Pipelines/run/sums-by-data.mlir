@@ -15,6 +15,7 @@
 // RUN: fusion-run %t.fpk --reference=%s --entry=dynamic --device=emulator --random --seed=5 --int-range=0:499 --dim=n=0 --verify | FileCheck %s
 // RUN: fusion-run %t.fpk --reference=%s --entry=largest --device=emulator --random --seed=5 --int-range=0:299 --verify | FileCheck %s
 // RUN: fusion-run %t.fpk --reference=%s --entry=ranges --device=emulator --random --seed=5 --int-range=0:299 --verify | FileCheck %s
+// RUN: fusion-run %t.fpk --reference=%s --entry=shifted --device=emulator --random --seed=5 --int-range=0:399 --verify | FileCheck %s
 // RUN: fusion-run %t.fpk --reference=%s --entry=one --device=emulator --random --seed=5 --int-range=0:1 --verify | FileCheck %s
 // RUN: fusion-run %t.fpk --reference=%s --entry=none --device=emulator --random --seed=5 --int-range=0:1 --verify | FileCheck %s
 
@@ -133,6 +134,24 @@ func.func @ranges(%begin: tensor<900xi64>, %end: tensor<900xi64>, %value: tensor
     linalg.yield %next : f32
   } -> tensor<300x40xf32>
   return %sum : tensor<300x40xf32>
+}
+
+// From a row on that the run says.
+func.func @shifted(%index: tensor<900xi64>, %first: i64, %value: tensor<900x40xf32>) -> tensor<400x40xf32> {
+  %none = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<400x40xf32>
+  %init = linalg.fill ins(%none : f32) outs(%empty : tensor<400x40xf32>) -> tensor<400x40xf32>
+  %sum = linalg.generic {indexing_maps = [#n, #nc, #rc], iterator_types = ["parallel", "parallel", "reduction"]} ins(%index, %value : tensor<900xi64>, tensor<900x40xf32>) outs(%init : tensor<400x40xf32>) {
+  ^bb0(%i: i64, %v: f32, %before: f32):
+    %row = linalg.index 0 : index
+    %place = arith.index_cast %row : index to i64
+    %at = arith.addi %place, %first : i64
+    %counts = arith.cmpi eq, %i, %at : i64
+    %own = arith.select %counts, %v, %none : f32
+    %next = arith.addf %before, %own : f32
+    linalg.yield %next : f32
+  } -> tensor<400x40xf32>
+  return %sum : tensor<400x40xf32>
 }
 
 // What has few rows is a sum of all.
