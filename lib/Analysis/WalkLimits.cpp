@@ -326,6 +326,14 @@ void ElementAnalysis::addComparison(arith::CmpIOp op, const BodyValue &place) {
   comparisons.push_back({op, predicate, place, left->expr - right->expr});
 }
 
+/// True for a comparison of bits, as where a condition is denied by comparing
+/// it with false.
+static bool comparesBits(arith::CmpIOp op) {
+  return op.getLhs().getType().isInteger(1) &&
+         (op.getPredicate() == arith::CmpIPredicate::eq ||
+          op.getPredicate() == arith::CmpIPredicate::ne);
+}
+
 void ElementAnalysis::collect() {
   SmallVector<BodyValue> worklist{element};
   SmallVector<Seen> seen;
@@ -343,7 +351,8 @@ void ElementAnalysis::collect() {
     Operation *op = value.value.getDefiningOp();
     if (!op || op->getBlock() != value.op.getBlock())
       continue;
-    if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
+    if (auto compare = dyn_cast<arith::CmpIOp>(op);
+        compare && !comparesBits(compare)) {
       addComparison(compare, value);
       continue;
     }
@@ -369,12 +378,18 @@ std::optional<bool> ElementAnalysis::decide(const BodyValue &value,
   if (op == assumed->op)
     return value.point == assumed->place.point ? std::optional(holds)
                                                : std::nullopt;
-  if (!isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
+  auto compare = dyn_cast<arith::CmpIOp>(op);
+  bool isOfBits = compare && comparesBits(compare);
+  if (!isOfBits && !isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
     return std::nullopt;
   std::optional<bool> left = decide(value.at(op->getOperand(0)), depth + 1);
   std::optional<bool> right = decide(value.at(op->getOperand(1)), depth + 1);
-  if (isa<arith::XOrIOp>(op))
-    return left && right ? std::optional(*left != *right) : std::nullopt;
+  if (isOfBits || isa<arith::XOrIOp>(op)) {
+    bool whereEqual =
+        isOfBits && compare.getPredicate() == arith::CmpIPredicate::eq;
+    return left && right ? std::optional((*left == *right) == whereEqual)
+                         : std::nullopt;
+  }
   // One side alone may say what both give.
   bool decisive = isa<arith::OrIOp>(op);
   if (left == decisive || right == decisive)
@@ -583,6 +598,29 @@ SmallVector<AffineExpr, 2> mlir::fusion::findLimitsAt(
   for (AffineExpr &limit : limits)
     limit = limit.replaceDimsAndSymbols(loops, values);
   return limits;
+}
+
+std::optional<unsigned>
+mlir::fusion::findDataSymbol(const LinearExpr &limit, unsigned walked,
+                             ArrayRef<LimitSymbol> symbols, unsigned first) {
+  std::optional<unsigned> found;
+  for (auto [number, symbol] : llvm::enumerate(symbols)) {
+    if (limit.symbols[first + number] == 0 ||
+        llvm::none_of(symbol.coords, [&](AffineExpr coord) {
+          return coord.isFunctionOfDim(walked);
+        }))
+      continue;
+    bool isAlone = llvm::none_of(symbol.coords, [&](AffineExpr coord) {
+      for (unsigned dim = 0; dim < limit.factors.size(); ++dim)
+        if (dim != walked && coord.isFunctionOfDim(dim))
+          return true;
+      return false;
+    });
+    if (found || !isAlone || std::abs(limit.symbols[first + number]) != 1)
+      return std::nullopt;
+    found = number;
+  }
+  return limit.factors[walked] == 0 ? found : std::nullopt;
 }
 
 void mlir::fusion::intersectLimits(SmallVectorImpl<AffineExpr> &limits,

@@ -17,6 +17,10 @@
 // least, that the tile's rows have; what of the tensor these are may be more
 // than that, and then steps are made in which nothing counts.
 //
+// Where a limit is s + r >= 0, or r - s >= 0, with s an element of a tensor at
+// w, data say which elements may count, one by one: those with s >= -R, or s <=
+// R.
+//
 //===----------------------------------------------------------------------===//
 
 #include "LimitedWalk.h"
@@ -39,12 +43,13 @@ namespace {
 /// Computes the bounds of one walk.
 class WalkLimiter {
 public:
-  WalkLimiter(scf::ForOp loop, unsigned walk, TileEvaluator &evaluator)
-      : loop(loop), walk(walk), evaluator(evaluator),
+  WalkLimiter(unsigned walk, TileEvaluator &evaluator, bool byElement)
+      : walk(walk), byElement(byElement), evaluator(evaluator),
         builder(evaluator.getBuilder()), kernel(builder.getKernel()),
-        axes(builder.getAxes()), loc(loop.getLoc()) {}
+        axes(builder.getAxes()), loc(builder.getLoc()) {}
 
-  LogicalResult limit(ArrayRef<Reduction> group);
+  LogicalResult limit(scf::ForOp walked, ArrayRef<Reduction> group);
+  FailureOr<Tile> findCounting(ArrayRef<Reduction> group);
 
 private:
   /// `symbol` over the symbols of sizes, or as one of `others`, the symbols
@@ -59,6 +64,12 @@ private:
   std::optional<LinearExpr> getOwn(AffineExpr limit);
   /// What limits the elements of `member`.
   SmallVector<AffineExpr, 2> findLimits(const Reduction &member);
+  /// What limits the elements of all of `group`.
+  SmallVector<AffineExpr, 2> findLimits(ArrayRef<Reduction> group);
+  /// The symbol by which `limit` says what counts element by element.
+  std::optional<unsigned> findData(const LinearExpr &limit) {
+    return findDataSymbol(limit, walk, others, kernel.getNumSymbols());
+  }
   /// True for symbols that may be any number, other than sizes.
   bool isScalar(unsigned symbol) const;
   /// What symbol `number` is, for `least` the least and else the most that it
@@ -68,8 +79,11 @@ private:
   /// the first and how many.
   std::pair<Value, int64_t> findRange(AffineExpr coord, int64_t size);
   FailureOr<Value> findBound(const LimitSymbol &element, bool least);
-  /// The most that a limit is but for the walk's own coordinate.
+  /// The most that a limit is but for the walk's own coordinate, or what data
+  /// say of it.
   FailureOr<Value> findMost(const LinearExpr &linear);
+  /// Bits of the elements that may count by `limit`, which `symbol` decides.
+  FailureOr<Tile> compareData(const LinearExpr &limit, unsigned symbol);
   LogicalResult addBound(const LinearExpr &linear);
 
   Value number(int64_t value) {
@@ -88,6 +102,8 @@ private:
 
   scf::ForOp loop;
   unsigned walk;
+  /// Data say of elements of the walk whether they may count.
+  bool byElement;
   TileEvaluator &evaluator;
   TileBuilder &builder;
   const ScheduledKernel &kernel;
@@ -106,7 +122,7 @@ AffineExpr WalkLimiter::getExpr(const LimitSymbol &symbol) {
       return *known;
   }
   for (AffineExpr coord : symbol.coords)
-    if (coord.isFunctionOfDim(walk))
+    if (coord.isFunctionOfDim(walk) && !byElement)
       return {};
   unsigned number = llvm::find(others, symbol) - others.begin();
   if (number == others.size())
@@ -142,8 +158,24 @@ SmallVector<AffineExpr, 2> WalkLimiter::findLimits(const Reduction &member) {
                                kernel.getNumSymbols() + others.size());
   llvm::erase_if(limits, [&](AffineExpr limit) {
     std::optional<LinearExpr> linear = getOwn(limit);
-    return !linear || linear->factors[walk] == 0;
+    return !linear || (byElement ? !findData(*linear).has_value()
+                                 : linear->factors[walk] == 0);
   });
+  return limits;
+}
+
+SmallVector<AffineExpr, 2> WalkLimiter::findLimits(ArrayRef<Reduction> group) {
+  SmallVector<AffineExpr, 2> limits = findLimits(group.front());
+  for (const Reduction &member : group.drop_front())
+    intersectLimits(limits, findLimits(member));
+  if (limits.empty()) {
+    linalg::LinalgOp first = group.front().op;
+    first->emitError(
+        "FUS-3131: the schedule leaves out steps of a walk ('limited'), but no "
+        "mask of ")
+        << (byElement ? "data" : "positions")
+        << " says of all that shares it which";
+  }
   return limits;
 }
 
@@ -243,8 +275,11 @@ FailureOr<Value> WalkLimiter::findMost(const LinearExpr &linear) {
     add(offset);
   }
   SmallVector<unsigned> used;
+  std::optional<unsigned> data;
+  if (byElement)
+    data = findData(linear);
   for (auto [i, factor] : llvm::enumerate(linear.symbols))
-    if (factor != 0)
+    if (factor != 0 && !(data && i == kernel.getNumSymbols() + *data))
       used.push_back(i);
   bool hasOneScalar = llvm::count_if(used, [&](unsigned symbol) {
                         return isScalar(symbol);
@@ -302,15 +337,11 @@ Value WalkLimiter::narrow(Value value) {
                                     value);
 }
 
-LogicalResult WalkLimiter::limit(ArrayRef<Reduction> group) {
-  SmallVector<AffineExpr, 2> limits = findLimits(group.front());
-  for (const Reduction &member : group.drop_front())
-    intersectLimits(limits, findLimits(member));
-  linalg::LinalgOp first = group.front().op;
+LogicalResult WalkLimiter::limit(scf::ForOp walked, ArrayRef<Reduction> group) {
+  loop = walked;
+  SmallVector<AffineExpr, 2> limits = findLimits(group);
   if (limits.empty())
-    return first->emitError(
-        "FUS-3131: the schedule leaves out steps of a walk ('limited'), but no "
-        "mask of positions says of all that shares it which");
+    return failure();
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(loop);
   for (AffineExpr limit : limits)
@@ -331,8 +362,52 @@ LogicalResult WalkLimiter::limit(ArrayRef<Reduction> group) {
   return success();
 }
 
+FailureOr<Tile> WalkLimiter::compareData(const LinearExpr &limit,
+                                         unsigned symbol) {
+  FailureOr<Value> most = findMost(limit);
+  if (failed(most))
+    return failure();
+  FailureOr<Tile> data =
+      evaluator.evaluate(others[symbol].value, others[symbol].coords);
+  if (failed(data))
+    return failure();
+  bool isLeast = limit.symbols[kernel.getNumSymbols() + symbol] > 0;
+  Value bound = *most;
+  if (isLeast)
+    bound = arith::SubIOp::create(builder, loc, number(0), bound);
+  std::array<Tile, 2> sides{builder.castTile(*data, builder.getI64Type()),
+                            Tile{bound, {}}};
+  SmallVector<unsigned> all = builder.unify(sides);
+  auto predicate =
+      isLeast ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle;
+  return Tile{arith::CmpIOp::create(builder, loc, predicate, sides[0].value,
+                                    sides[1].value),
+              all};
+}
+
+FailureOr<Tile> WalkLimiter::findCounting(ArrayRef<Reduction> group) {
+  SmallVector<AffineExpr, 2> limits = findLimits(group);
+  if (limits.empty())
+    return failure();
+  std::optional<Tile> counting;
+  for (AffineExpr expr : limits) {
+    LinearExpr limit = *getOwn(expr);
+    FailureOr<Tile> bits = compareData(limit, *findData(limit));
+    if (failed(bits))
+      return failure();
+    counting = builder.conjunction(counting, *bits);
+  }
+  return builder.maskPast(*counting, {walk}, builder.getBoolAttr(false));
+}
+
 LogicalResult mlir::fusion::limitWalk(scf::ForOp loop, unsigned walk,
                                       ArrayRef<Reduction> group,
                                       TileEvaluator &evaluator) {
-  return WalkLimiter(loop, walk, evaluator).limit(group);
+  return WalkLimiter(walk, evaluator, /*byElement=*/false).limit(loop, group);
+}
+
+FailureOr<Tile> mlir::fusion::findCounting(unsigned walk,
+                                           ArrayRef<Reduction> group,
+                                           TileEvaluator &evaluator) {
+  return WalkLimiter(walk, evaluator, /*byElement=*/true).findCounting(group);
 }

@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // This file declares the bounds of walks that leave out what a mask of
-// positions removes.
+// positions removes, and the elements that are left of walks where a mask of
+// data removes the others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +26,12 @@ namespace mlir::fusion {
 /// where no mask of positions says so.
 LogicalResult limitWalk(scf::ForOp loop, unsigned walk,
                         ArrayRef<Reduction> group, TileEvaluator &evaluator);
+
+/// Of the elements of axis `walk`, which `group` walks and whose tile is that
+/// of a step: bits of those that may count in the block's tile of results, by
+/// what data say. Fails where data say that of none.
+FailureOr<Tile> findCounting(unsigned walk, ArrayRef<Reduction> group,
+                             TileEvaluator &evaluator);
 
 } // namespace mlir::fusion
 

@@ -16,6 +16,7 @@
 
 #include "Cascade.h"
 #include "Coordinates.h"
+#include "CountingWalk.h"
 #include "DotEmitter.h"
 #include "FoldedStates.h"
 #include "LimitedWalk.h"
@@ -52,8 +53,10 @@ private:
     bool own;
     /// Of all dimensions that it runs through.
     AffineExpr extent;
+    /// Data say which elements of a chunk are walked.
+    bool counting = false;
     /// Steps that are written out; none: a loop.
-    std::optional<int64_t> steps;
+    std::optional<int64_t> steps = std::nullopt;
 
     std::optional<int64_t> getStaticExtent() const {
       if (auto known = dyn_cast<AffineConstantExpr>(extent))
@@ -112,6 +115,16 @@ private:
                                          SmallVector<Value> carried);
   FailureOr<SmallVector<Value>>
   walkPiece(unsigned i, SmallVector<Value> carried, Piece piece);
+  /// Walks those elements of the only walk that data leave.
+  FailureOr<SmallVector<Value>> walkCounting(SmallVector<Value> carried);
+  /// Adds those of a chunk.
+  FailureOr<SmallVector<Value>> addCounting(CountingWalk &chunk,
+                                            ArrayRef<Value> carried);
+  /// The same in one loop over the list from `begin` on.
+  FailureOr<SmallVector<Value>> addListed(CountingWalk &chunk, Value begin,
+                                          ArrayRef<Value> carried);
+  /// What a part begins with where `whole` has been added up before.
+  SmallVector<Value> beginPart(ValueRange whole) const;
   /// Adds what came before a part to what it gave, where parts begin anew.
   void addWhole(ValueRange whole, MutableArrayRef<Value> part, bool inOrder);
   /// What all blocks that share the walk of a cascade have added up.
@@ -164,6 +177,8 @@ private:
   SmallVector<int64_t> steps;
   /// Blocks have parts of a contraction.
   bool shared = false;
+  /// What is added now is added where that is true; null: in any case.
+  Value isAdded;
 };
 } // namespace
 
@@ -197,18 +212,25 @@ LogicalResult TreeReduction::sortLoops() {
     // The walk along the last dimension of several runs through them.
     if (decision.getKind() == AxisKind::Merged)
       continue;
-    if (decision.getKind() == AxisKind::Full && !taken)
+    if (decision.getLimited() && decision.getKind() == AxisKind::Loop && !taken)
+      walks.push_back({dim, countLookedAt(kernel.getSchedule().getWarps()),
+                       /*own=*/false, kernel.getWalkedExtent(dim),
+                       /*counting=*/true});
+    else if (decision.getKind() == AxisKind::Full && !taken)
       fullAxes.push_back(addHeldAxis(dim));
     else
-      walks.push_back({dim,
-                       decision.isWalked() && !taken ? decision.getTile() : 1,
-                       taken || !decision.isWalked(),
-                       kernel.getWalkedExtent(dim),
-                       {}});
+      walks.push_back(
+          {dim, decision.isWalked() && !taken ? decision.getTile() : 1,
+           taken || !decision.isWalked(), kernel.getWalkedExtent(dim)});
   }
   // The loop with the widest chunk is innermost, where it is unrolled.
   llvm::stable_sort(
       walks, [](const Walk &a, const Walk &b) { return a.tile < b.tile; });
+  bool isCounting =
+      llvm::any_of(walks, [](const Walk &walk) { return walk.counting; });
+  if (isCounting && (walks.size() > 1 || !fullAxes.empty()))
+    return first->emitError("FUS-3131: the schedule leaves out elements of a "
+                            "walk ('limited') that is not the only one");
   return success();
 }
 
@@ -277,7 +299,7 @@ void TreeReduction::addAxes() {
   }
   reduced = fullAxes;
   for (auto [axis, walk] : llvm::zip(walkAxes, walks))
-    if (walk.tile > 1)
+    if (walk.tile > 1 && !walk.counting)
       reduced.push_back(axis);
   bindLoops();
 }
@@ -400,7 +422,7 @@ void TreeReduction::planParts() {
     if (extent)
       trips.back() = llvm::divideCeil(
           *extent,
-          walk.tile *
+          (walk.counting ? 1 : walk.tile) *
               (isShared(walk) ? context.panels.getPanel()->members : 1));
   }
   steps.assign(walkAxes.size(), 0);
@@ -499,6 +521,10 @@ TreeReduction::addToMember(unsigned number, SmallVector<Value> kept,
     Tile addend = builder.broadcast(*element, all);
     if (member.decidesBy(i))
       addend = builder.maskPast(addend, reduced, member.combiners[i].neutral);
+    if (isAdded)
+      addend = builder.select(
+          {isAdded, {}}, addend,
+          {builder.createConstant(member.combiners[i].neutral), {}});
     addends.push_back(builder.broadcast(addend, all));
   }
   if (member.reducesTiles)
@@ -601,6 +627,63 @@ void TreeReduction::addWhole(ValueRange whole, MutableArrayRef<Value> part,
   }
 }
 
+SmallVector<Value> TreeReduction::beginPart(ValueRange whole) const {
+  SmallVector<Value> begin(whole);
+  for (auto [sum, init, isCascaded] : llvm::zip_equal(begin, inits, cascaded))
+    sum = isCascaded ? init : sum;
+  return begin;
+}
+
+FailureOr<SmallVector<Value>>
+TreeReduction::addListed(CountingWalk &chunk, Value begin,
+                         ArrayRef<Value> carried) {
+  scf::ForOp loop =
+      chunk.openLoop(begin, steps.front(), kCountingAtOnce, carried);
+  SmallVector<Value> sums(loop.getRegionIterArgs());
+  for (int64_t ahead = 0; ahead < kCountingAtOnce; ++ahead) {
+    CountingWalk::Element element = chunk.bind(loop, ahead);
+    isAdded = element.isListed;
+    walkCoords.front() = builder.getAffineDimExpr(element.axis);
+    bindLoops();
+    FailureOr<SmallVector<Value>> next = addElement(sums);
+    if (failed(next))
+      return failure();
+    sums = *next;
+  }
+  isAdded = nullptr;
+  chunk.closeLoop(sums);
+  return llvm::to_vector_of<Value>(loop.getResults());
+}
+
+FailureOr<SmallVector<Value>>
+TreeReduction::addCounting(CountingWalk &chunk, ArrayRef<Value> carried) {
+  if (!steps.front())
+    return addListed(chunk, builder.createIndex(0), carried);
+  scf::ForOp parts = chunk.openLoop(steps.front(), carried);
+  ValueRange whole = parts.getRegionIterArgs();
+  FailureOr<SmallVector<Value>> part =
+      addListed(chunk, parts.getInductionVar(), beginPart(whole));
+  if (failed(part))
+    return failure();
+  addWhole(whole, *part, /*inOrder=*/true);
+  chunk.closeLoop(*part);
+  return llvm::to_vector_of<Value>(parts.getResults());
+}
+
+FailureOr<SmallVector<Value>>
+TreeReduction::walkCounting(SmallVector<Value> carried) {
+  unsigned axis = walkAxes.front();
+  scf::ForOp loop = loops.openLoopOn(axis, carried);
+  CountingWalk chunk(axis, evaluator);
+  if (failed(chunk.list(group)))
+    return failure();
+  FailureOr<SmallVector<Value>> inner =
+      addCounting(chunk, llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
+  if (failed(inner))
+    return failure();
+  return llvm::to_vector_of<Value>(loops.closeLoop(*inner).getResults());
+}
+
 FailureOr<SmallVector<Value>>
 TreeReduction::walkPiece(unsigned i, SmallVector<Value> carried, Piece piece) {
   unsigned axis = walkAxes[i];
@@ -612,9 +695,7 @@ TreeReduction::walkPiece(unsigned i, SmallVector<Value> carried, Piece piece) {
   SmallVector<Value> before(carried);
   if (steps[i] && (piece == Piece::All || piece == Piece::Whole)) {
     parts = loops.openParts(axis, steps[i], carried);
-    for (auto [sum, init, whole, isCascaded] :
-         llvm::zip(before, inits, parts.getRegionIterArgs(), cascaded))
-      sum = isCascaded ? init : whole;
+    before = beginPart(parts.getRegionIterArgs());
   }
   scf::ForOp loop = loops.openLoopOn(axis, before);
   if (parts)
@@ -680,6 +761,8 @@ FailureOr<SmallVector<Value>>
 TreeReduction::walkFrom(unsigned i, SmallVector<Value> carried) {
   if (i == walkAxes.size())
     return addElements(std::move(carried));
+  if (walks[i].counting)
+    return walkCounting(std::move(carried));
   for (Piece piece : getPieces(i)) {
     FailureOr<SmallVector<Value>> walked =
         walkPiece(i, std::move(carried), piece);

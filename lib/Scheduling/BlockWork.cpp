@@ -68,7 +68,7 @@ double BlockWork::countPointsOfSteps(DimMask mask) const {
 }
 
 void BlockWork::dropPadding() {
-  if (schedule.strategy != Strategy::Reduction)
+  if (schedule.strategy != Strategy::Reduction || hasCounting())
     return;
   if (keepsByThread()) {
     for (unsigned dim : facts.reduced.set_bits())
@@ -127,6 +127,12 @@ void BlockWork::measure(unsigned dim) {
     cover = granule > 1 ? granule : std::ceil(extent / own);
     // What is left of elements that are written out is one at a time.
     double steps = std::ceil(cover / (tile * static_cast<double>(axis.strip)));
+    if (axis.limited) {
+      cover *= getCountingShare();
+      // What is left of a step has elements that count for nothing.
+      steps = cover + (1 - std::exp(-cover)) *
+                          static_cast<double>(kCountingAtOnce - 1) / 2;
+    }
     trips *= steps;
     if (copiesAhead(dim))
       stages = std::max(stages, static_cast<double>(axis.stages));
@@ -151,6 +157,40 @@ void BlockWork::measure(unsigned dim) {
   coverOf.push_back(cover);
 }
 
+double BlockWork::getCountingShare() const {
+  // By symbol, what the limits' own part spans in a tile and in all of them.
+  struct Range {
+    double ofTile = 1, ofAll = 1;
+    bool hasLeast = false, hasMost = false;
+  };
+  SmallVector<Range> ranges(facts.dataLimits->symbols.size());
+  for (auto [limit, symbol] :
+       llvm::zip_equal(facts.dataLimits->limits, facts.dataLimits->data)) {
+    Range own;
+    for (auto [dim, factor] : llvm::enumerate(limit.factors)) {
+      auto extent = static_cast<double>(facts.extents[dim]);
+      auto tile = static_cast<double>(schedule[dim].tile);
+      auto weight = static_cast<double>(std::abs(factor));
+      own.ofTile += weight * (std::min(tile, extent) - 1);
+      own.ofAll += weight * (extent - 1);
+    }
+    Range &range = ranges[symbol];
+    range.ofTile = std::max(range.ofTile, own.ofTile);
+    range.ofAll = std::max(range.ofAll, own.ofAll);
+    (limit.symbols[symbol] > 0 ? range.hasLeast : range.hasMost) = true;
+  }
+  double share = 1;
+  for (const Range &range : ranges) {
+    double within = range.ofTile / range.ofAll;
+    // Of one side alone, half of what the other tiles have.
+    if (range.hasLeast && range.hasMost)
+      share *= within;
+    else if (range.hasLeast || range.hasMost)
+      share *= (1 + within) / 2;
+  }
+  return share;
+}
+
 bool BlockWork::copiesAhead(unsigned dim) const {
   const LoopAxis &axis = schedule[dim];
   // A single chunk is no walk.
@@ -168,7 +208,7 @@ void BlockWork::findTurns() {
     if (!facts.reduced.test(dim) || facts.extents[dim] == 1)
       continue;
     if (axis.kind != AxisKind::Loop || axis.tile > 1 || axis.split > 1 ||
-        !facts.getStaticExtent(dim))
+        axis.limited || !facts.getStaticExtent(dim))
       return;
   }
   if (schedule.strategy == Strategy::Reduction &&

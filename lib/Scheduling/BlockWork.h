@@ -71,6 +71,13 @@ struct BlockWork {
   /// Elements of a walk's tile that a thread reduces before it combines them
   /// with the states of `instance`.
   double countFolded(const BodyInstance &instance) const;
+  /// Of the elements of a walk that data limit, the share that a block walks:
+  /// what data say is taken to be spread evenly over the results.
+  double getCountingShare() const;
+  /// Blocks walk what data leave of a walk.
+  bool hasCounting() const {
+    return facts.dataLimits && schedule[facts.dataLimits->walked].limited;
+  }
   /// Chunks along `dim` are copied ahead.
   bool copiesAhead(unsigned dim) const;
   /// Of a step of such a walk, elements of `mask` that a thread computes.

@@ -223,6 +223,80 @@ void LoopFacts::findPrimary() {
     primary = first->dims;
 }
 
+/// True when `op` compares integers that are no indices: what data may be.
+static bool comparesData(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && llvm::any_of(*linalgOp.getBlock(), [](Operation &inner) {
+           auto compare = dyn_cast<arith::CmpIOp>(inner);
+           return compare && !compare.getLhs().getType().isIndex();
+         });
+}
+
+/// The dimension that all reductions of a kernel walk, with more than one
+/// element; none where there are several.
+static std::optional<unsigned> findOnlyReduced(const LoopFacts &facts) {
+  std::optional<unsigned> only;
+  for (unsigned dim : facts.reduced.set_bits()) {
+    if (facts.extents[dim] == 1)
+      continue;
+    if (only)
+      return std::nullopt;
+    only = dim;
+  }
+  return only;
+}
+
+void LoopFacts::findDataLimits() {
+  std::optional<unsigned> walked = findOnlyReduced(*this);
+  if (!walked || granules[*walked] > 1 ||
+      llvm::none_of(body.getInstances(), [&](const BodyInstance &instance) {
+        return comparesData(body.getNode(instance).op);
+      }))
+    return;
+  auto isInput = [&](Value tensor) {
+    return llvm::any_of(body.getInputs(), [&](const BodyAccess &input) {
+      return body.getGraph().getValue(input.value).ssa == tensor;
+    });
+  };
+  DataLimits found{*walked, {}, {}, {}};
+  auto getSymbol = [&](const LimitSymbol &symbol) {
+    unsigned number = llvm::find(found.symbols, symbol) - found.symbols.begin();
+    if (number == found.symbols.size())
+      found.symbols.push_back(symbol);
+    return getAffineSymbolExpr(number, symbol.value.getContext());
+  };
+  std::optional<SmallVector<AffineExpr, 2>> limits;
+  for (const BodyInstance &instance : body.getInstances()) {
+    if (!reduces(instance, *walked))
+      continue;
+    auto op = dyn_cast<linalg::LinalgOp>(body.getNode(instance).op);
+    // Coordinates that are computed have symbols of their own.
+    if (!op || llvm::any_of(instance.loops, isKnownAtRunTime))
+      return;
+    SmallVector<AffineExpr, 2> own =
+        findLimitsAt(op, instance.loops, isInput, getSymbol);
+    for (AffineExpr &limit : own)
+      limit = simplifyAffineExpr(limit, getNumDims(), found.symbols.size());
+    if (limits)
+      intersectLimits(*limits, own);
+    else
+      limits = std::move(own);
+  }
+  for (AffineExpr limit : limits.value_or(SmallVector<AffineExpr, 2>())) {
+    std::optional<LinearExpr> linear =
+        getLinear(limit, getNumDims(), found.symbols.size());
+    std::optional<unsigned> symbol;
+    if (linear)
+      symbol = findDataSymbol(*linear, *walked, found.symbols, /*first=*/0);
+    if (!symbol)
+      continue;
+    found.limits.push_back(std::move(*linear));
+    found.data.push_back(*symbol);
+  }
+  if (!found.limits.empty())
+    dataLimits = std::move(found);
+}
+
 LoopFacts::LoopFacts(const KernelBody &body, const TargetInfo &target)
     : body(body), target(target) {
   unsigned numDims = body.getExtents().size();
@@ -243,6 +317,7 @@ LoopFacts::LoopFacts(const KernelBody &body, const TargetInfo &target)
         extents[dim.getPosition()] = 0;
   findPrimary();
   findJoins();
+  findDataLimits();
 
   auto note = [&](const KernelTensor &tensor) {
     if (tensor.shape.empty())

@@ -16,6 +16,7 @@
 
 #include "fusion/Analysis/KernelBody.h"
 #include "fusion/Analysis/TargetInfo.h"
+#include "fusion/Analysis/WalkLimits.h"
 #include "fusion/Scheduling/LoopSchedule.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include <optional>
@@ -39,6 +40,17 @@ struct KernelTensor {
   /// The number of the dimension that follows `inner`, which are the fastest
   /// ones; none where others are.
   std::optional<unsigned> findBeyond(ArrayRef<unsigned> inner) const;
+};
+
+/// What data say of the elements of a walk: limits (WalkLimits.h) that all
+/// reductions of a kernel have, each by the element of one tensor at the walk's
+/// coordinate.
+struct DataLimits {
+  unsigned walked;
+  /// Of the limits, and for each limit that element's.
+  SmallVector<LimitSymbol> symbols;
+  SmallVector<LinearExpr, 2> limits;
+  SmallVector<unsigned, 2> data;
 };
 
 /// The facts of a kernel that its schedule depends on. Dimensions are those of
@@ -79,6 +91,8 @@ struct LoopFacts {
   };
   /// For each dimension.
   SmallVector<Join> joins;
+  /// Of the only dimension that is reduced; none where data limit nothing.
+  std::optional<DataLimits> dataLimits;
 
   LoopFacts(const KernelBody &body, const TargetInfo &target);
 
@@ -109,6 +123,7 @@ private:
   void findJoins();
   void findTensors();
   void findPrimary();
+  void findDataLimits();
 };
 
 } // namespace mlir::fusion

@@ -140,6 +140,14 @@ double RegisterCounter::countLoaded() const {
     loaded += std::max(1.0, elements / work.threads) * tensor.elementBytes / 4 *
               work.getTouchedShare(tensor.parts);
   }
+  // Of elements that data leave, threads have the columns of their own rows, so
+  // many elements at a time.
+  if (work.hasCounting())
+    for (const Stream &stream : traffic.get())
+      if (!stream.isWrite && stream.mask >> facts.getFastest() & 1)
+        loaded += static_cast<double>(kCountingAtOnce *
+                                      schedule[facts.getFastest()].vector) *
+                  stream.value.elementBytes / 4;
   // What steps that are written out load is on its way together.
   return std::max(loaded,
                   std::min(loaded * work.turns, fitted.mostInFlight / 4));
@@ -231,6 +239,9 @@ double RegisterCounter::countAccumulators() const {
     states[level] += own;
   }
   double most = states.empty() ? 0 : *llvm::max_element(states);
+  // How many elements data leave is not known: their sum is made of parts.
+  if (work.hasCounting())
+    most *= 2;
   return work.perThread * most;
 }
 

@@ -33,6 +33,8 @@ public:
 private:
   /// What blocks and their threads wait for each other.
   void addSteps();
+  /// What blocks look at to find which elements of a walk count.
+  void addLooks();
   /// What copies ahead take and hide.
   void setStages();
   double getBytesInFlight() const;
@@ -86,6 +88,38 @@ void SchedulePricer::addSteps() {
                                   facts.target.fitted.scans.wordSeconds /
                                   facts.target.fitted.kernels.gridStepSeconds;
   cost.reductionSteps += 2 * rounds;
+}
+
+void SchedulePricer::addLooks() {
+  if (!work.hasCounting())
+    return;
+  // Instructions of a thread for each element that its block looks at: a flag
+  // and a share of the list; and for each 32 bits of an integer, to load and
+  // compare it. Not measured.
+  constexpr double kFlagInstructions = 8, kWordInstructions = 5;
+  const DataLimits &data = *facts.dataLimits;
+  auto extent = static_cast<double>(facts.extents[data.walked]);
+  double instructions = kFlagInstructions;
+  for (auto [number, symbol] : llvm::enumerate(data.symbols)) {
+    // Others are the same along the walk.
+    if (!llvm::is_contained(data.data, number))
+      continue;
+    double words =
+        getElementTypeOrSelf(symbol.value.getType()).getIntOrFloatBitWidth() /
+        32.0;
+    AccessCost looks;
+    looks.requestedBytes = work.blocks * extent * words * 4;
+    looks.reuseDistanceBytes = extent * words * 4;
+    cost.accesses.push_back(looks);
+    instructions += kWordInstructions * words;
+  }
+  cost.fp32Flops += 2 * instructions * extent * work.blocks;
+  int64_t chunk = countLookedAt(schedule.warps);
+  shape.sharedBytes += chunk * (1 + 4);
+  // Threads wait for what they look at, for the flags and for the list; what
+  // counts is on its way a few elements at a time.
+  cost.reductionSteps += 3 * std::ceil(extent / static_cast<double>(chunk)) +
+                         work.trips / static_cast<double>(kCountingAtOnce);
 }
 
 double mlir::fusion::countRoundWords(const BlockWork &work) {
@@ -174,6 +208,7 @@ KernelEstimate SchedulePricer::price() {
   shape.registers = countRegisters(traffic);
   shape.threads = static_cast<int64_t>(work.threads);
   shape.sharedBytes = placeShared(places.shared).ofBlock;
+  addLooks();
   shape.blocks = std::max<int64_t>(1, toCount(work.blocks));
   for (auto [dim, axis] : llvm::enumerate(schedule.axes)) {
     shape.cluster = std::max(shape.cluster, axis.cluster);

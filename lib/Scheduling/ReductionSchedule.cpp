@@ -592,6 +592,43 @@ static void addFewerWarps(const LoopFacts &facts, bool rowsAreContiguous,
   }
 }
 
+/// Adds to `found` blocks that walk those elements alone that data leave in
+/// their tile of results: of as many columns as there are, so that what counts
+/// is looked up once, and of rows, which data tell apart.
+static void addCountingWalks(const LoopFacts &facts, const LoopSchedule &draft,
+                             LoopSchedules &found) {
+  if (!facts.dataLimits)
+    return;
+  std::optional<unsigned> row;
+  for (const LinearExpr &limit : facts.dataLimits->limits)
+    for (auto [dim, factor] : llvm::enumerate(limit.factors))
+      if (factor != 0 && facts.root.test(dim) &&
+          (!row || facts.extents[dim] > facts.extents[*row]))
+        row = dim;
+  if (!row)
+    return;
+  // What threads have of a tile, and how many: enough that few blocks look at
+  // the same data, and no more than registers hold twice.
+  for (int64_t each : {32, 16, 8})
+    for (int64_t warps : {16, 8, 4}) {
+      LoopSchedule walk = draft;
+      walk[facts.dataLimits->walked].kind = AxisKind::Loop;
+      walk[facts.dataLimits->walked].limited = true;
+      int64_t room = each * warps * kWarpThreads;
+      for (unsigned i = facts.primary.size(); i-- > 0;)
+        if (std::optional<unsigned> dim = facts.primary[i];
+            dim && *dim != *row && walk[*dim].tile == 1) {
+          walk[*dim].tile = std::min(room, nextPowerOfTwo(facts.extents[*dim]));
+          room /= walk[*dim].tile;
+        }
+      walk[*row].tile = std::min(std::max<int64_t>(room, 1),
+                                 nextPowerOfTwo(facts.extents[*row]));
+      walk.warps = warps;
+      if (walk.tileElements() >= warps * kWarpThreads)
+        found.push_back(std::move(walk));
+    }
+}
+
 LoopSchedules mlir::fusion::getReductionSchedules(const LoopFacts &facts) {
   const ReductionConstants &fitted = facts.target.fitted.reductions;
   LoopSchedule draft(Strategy::Reduction, facts.getNumDims());
@@ -622,5 +659,6 @@ LoopSchedules mlir::fusion::getReductionSchedules(const LoopFacts &facts) {
     return found;
   spreadRowsOrColumns(facts, reduced, columns, draft, found);
   walkChunks(facts, reduced, !columns, draft, found);
+  addCountingWalks(facts, draft, found);
   return found;
 }

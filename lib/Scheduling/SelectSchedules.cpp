@@ -47,12 +47,15 @@ static void remarkSequentialScans(FunctionOpInterface func, KernelOp kernel) {
   }
 }
 
-/// Says how much of a walk a mask of positions leaves to `schedule`.
+/// Says how much of a walk a mask of positions, or of data, leaves to
+/// `schedule`.
 static void remarkLimitedWalk(FunctionOpInterface func, KernelOp kernel,
                               ScheduleAttr schedule,
                               const KernelEstimate &priced) {
-  if (llvm::none_of(schedule.getAxes(),
-                    [](AxisAttr axis) { return axis.getLimited(); }))
+  ArrayRef<AxisAttr> axes = schedule.getAxes();
+  const AxisAttr *limited =
+      llvm::find_if(axes, [](AxisAttr axis) { return axis.getLimited(); });
+  if (limited == axes.end())
     return;
   auto remark =
       remark::passed(kernel.getLoc(), remark::RemarkOpts::name("limited-walk")
@@ -60,7 +63,9 @@ static void remarkLimitedWalk(FunctionOpInterface func, KernelOp kernel,
                                           .function(func.getName()));
   if (!remark)
     return;
-  if (priced.walkedShare == 1)
+  if (limited->getKind() == AxisKind::Loop)
+    remark << "data say which elements of the walk count";
+  else if (priced.walkedShare == 1)
     remark << "a mask of positions that the run knows leaves a part of the "
               "steps";
   else

@@ -16,6 +16,7 @@
 #ifndef FUSION_ANALYSIS_WALKLIMITS_H
 #define FUSION_ANALYSIS_WALKLIMITS_H
 
+#include "fusion/Support/LinearExpr.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace mlir::fusion {
@@ -50,6 +51,16 @@ SmallVector<AffineExpr, 2>
 findLimitsAt(linalg::LinalgOp op, ArrayRef<AffineExpr> loops,
              function_ref<bool(Value)> isInput,
              function_ref<AffineExpr(const LimitSymbol &)> getSymbol);
+
+/// The symbol of `limit` that differs along dimension `walked`, all else being
+/// the same there: of an element of the walk, data alone say whether it may
+/// count. Its factor is 1, and what it is a least value follows from, or -1,
+/// and it is a greatest one. Symbol `first` of the limit is the first of
+/// `symbols`, and elements are at coordinates that no other dimension is part
+/// of.
+std::optional<unsigned> findDataSymbol(const LinearExpr &limit, unsigned walked,
+                                       ArrayRef<LimitSymbol> symbols,
+                                       unsigned first);
 
 /// Keeps those of `limits` that are among `others`, too.
 void intersectLimits(SmallVectorImpl<AffineExpr> &limits,

@@ -17,7 +17,9 @@
 
 #include "fusion/Analysis/KernelEstimate.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
+#include "fusion/Support/Hardware.h"
 #include "llvm/ADT/bit.h"
+#include <algorithm>
 
 namespace mlir::fusion {
 
@@ -70,6 +72,16 @@ struct LoopSchedule {
   /// The same as an attribute.
   ScheduleAttr toAttr(MLIRContext *context) const;
 };
+
+/// Elements of a walk that a block of so many warps looks at together, where
+/// data say which of them count (`limited` of a `loop` dimension): each thread
+/// at a few.
+constexpr int64_t countLookedAt(int64_t warps) {
+  return std::clamp<int64_t>(warps * kWarpThreads * 8, 128, 4096);
+}
+
+/// Of those that count, so many are added in a step.
+constexpr int64_t kCountingAtOnce = 4;
 
 /// Elements of a window up to which the steps of its walk are written out;
 /// where threads have strips, all are.

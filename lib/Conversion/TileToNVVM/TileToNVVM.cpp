@@ -50,6 +50,7 @@ void mlir::fusion::populateTileToNVVMLowerings(
   populatePanelScanLowerings(lowerings);
   populateRowGroupLowerings(lowerings);
   populateBoundLowerings(lowerings);
+  populateFlagLowerings(lowerings);
   populateTensorMapLowerings(lowerings);
   populateRingLowerings(lowerings);
   populateAsyncStoreLowerings(lowerings);

@@ -209,8 +209,10 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << stages;
   if (stages > 1 && kind != AxisKind::Loop && kind != AxisKind::Sequential)
     return emitError() << "'stages' are for dimensions that blocks walk";
-  if (limited && kind != AxisKind::Sequential)
-    return emitError() << "'limited' is for 'sequential' dimensions";
+  bool isByElement = kind == AxisKind::Loop && tile == 1 && split == 1;
+  if (limited && kind != AxisKind::Sequential && !isByElement)
+    return emitError() << "'limited' is for 'sequential' dimensions, and for "
+                          "'loop' dimensions with tiles of 1 and no 'split'";
   if (descending && kind != AxisKind::Grid)
     return emitError() << "'descending' is for dimensions of the grid";
   if (parted && kind != AxisKind::Grid)

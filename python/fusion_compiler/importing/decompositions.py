@@ -30,7 +30,7 @@ from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from fusion_compiler.importing import foreach
 
-from fusion_compiler.importing import corrections
+from fusion_compiler.importing import corrections, data_places
 from fusion_compiler.importing.corrections import NotDecomposed
 from fusion_compiler.importing.corrections import wide as _wide
 
@@ -407,8 +407,10 @@ def _max_pool2d_backward(grad, tensor, kernel_size, stride, padding, dilation,
 _LATE = {
     "convolution_backward": _convolution_backward,
     "gelu": _gelu,
+    "index_put": data_places.index_put,
     "max_pool2d_with_indices_backward": _max_pool2d_backward,
     "copy": _copy,
+    "embedding_dense_backward": data_places.embedding_dense_backward,
     "nll_loss2d_backward": _nll_loss_backward,
     "nll_loss_backward": _nll_loss_backward,
     "select_backward": _select_backward,

@@ -19,6 +19,8 @@ from fusion_compiler.importing import fx
 
 aten = torch.ops.aten
 
+_PUTS = (aten.index_put.default, aten._unsafe_index_put.default)
+
 # Elements of indices that are computed while a graph is imported.
 _MOST_ELEMENTS = 1 << 20
 # Values that one place may get; with more, its sum is better written.
@@ -134,10 +136,11 @@ def _looked_up(node, values):
 
 
 def is_of_data(node):
-    """Whether a node is the gradient of an embedding whose places are not
-    known."""
-    return (node.target is aten.embedding_dense_backward.default
-            and not _looked_up(node, {}))
+    """Whether a node adds values into places that are not known."""
+    if node.target is aten.embedding_dense_backward.default:
+        return not _looked_up(node, {})
+    return (node.target in _PUTS and node.args[3:] == (True,)
+            and not _separate(node, {}))
 
 
 def find(graph):
@@ -145,7 +148,7 @@ def find(graph):
     read, one dimension after the other."""
     values, found = {}, {}
     with unset_fake_temporarily():
-        for target in (aten.index_put.default, aten._unsafe_index_put.default):
+        for target in _PUTS:
             for node in graph.find_nodes(op="call_function", target=target):
                 accumulates = node.args[3:] == (True,)
                 reads = _separate(node, values) if accumulates else None

@@ -93,9 +93,12 @@ backend.reset = cuda_graphs.reset  # type: ignore[attr-defined]
 def _tell_apart(joint, inputs, **options):
     """(forward, backward) of a graph of both. What depends on no argument is
     computed in each that needs it: handed from one to the other it would cost
-    memory, and the backward graph would not know what it is."""
+    memory, and the backward graph would not know what it is. Nor would it of a
+    view of an argument, which keeps all of that in memory anyway."""
     forms.replace(joint.graph)
-    for node in fx.constants(joint.graph.nodes):
+    again = {*fx.constants(joint.graph.nodes),
+             *partition.views_of_arguments(joint.graph)}
+    for node in again:
         node.meta.setdefault("recompute", CheckpointPolicy.PREFER_RECOMPUTE)
     return min_cut_rematerialization_partition(joint, inputs, **options)
 

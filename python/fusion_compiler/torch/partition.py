@@ -15,7 +15,8 @@ import torch
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from fusion_compiler import tensors
-from fusion_compiler.importing import decompositions, fx, known_places
+from fusion_compiler.importing import (data_places, decompositions, fx,
+                                       known_places)
 from fusion_compiler.torch import layout
 
 aten = torch.ops.aten
@@ -162,7 +163,10 @@ class Refusals:
         if torch.Tag.nondeterministic_seeded in node.target.tags:
             return "draws random numbers from PyTorch's generator"
         if known_places.is_of_data(node):
-            return "adds rows where data say"
+            reason = data_places.reason_against(
+                node, is_made_of_nothing(node.args[0]))
+            if reason:
+                return reason
         for value in (*values_of(node), *(v for arg in node.all_input_nodes
                                         for v in values_of(arg)),
                       *node.args, *node.kwargs.values()):
@@ -194,6 +198,16 @@ def gives_seeds(node):
     while node.target in (aten.select.int, aten.unbind.int):
         node = node.args[0]
     return node.target is torch.ops.fusion.seeds.default
+
+
+def views_of_arguments(graph):
+    """The nodes that look at the memory of an argument in another way."""
+    found = {}
+    for node in graph.nodes:
+        if node.target in VIEWS and (node.args[0].op == "placeholder"
+                                     or node.args[0] in found):
+            found[node] = None
+    return list(found)
 
 
 def computes(node):

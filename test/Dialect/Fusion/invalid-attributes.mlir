@@ -242,6 +242,11 @@ func.func private @f(tensor<8xf32> {fusion.overwritten_by = 0}, tensor<8xf32> {f
 
 // -----
 
+// expected-error@+1 {{'limited' is for 'sequential' dimensions, and for 'loop' dimensions with tiles of 1 and no 'split'}}
+"test.a"() {a = #fusion.axis<loop, tile = 1, split = 2, limited>} : () -> ()
+
+// -----
+
 // expected-error@+1 {{'descending' is for dimensions of the grid}}
 "test.a"() {a = #fusion.axis<sequential, tile = 4, limited, descending>} : () -> ()
 

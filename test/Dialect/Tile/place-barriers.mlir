@@ -101,3 +101,35 @@ fusion_tile.program @ended(%p: !llvm.ptr<1>) attributes {num_warps = 4 : i64, in
   %f = fusion_tile.mma_wait %t : tensor<64x64xf32, #acc> -> tensor<64x64xf32, #acc>
   fusion_tile.return
 }
+
+#flags = #fusion_tile.shared_layout<"{bytes=1, align=16, offsets=[[1,2,4,8,16,32,64]]}">
+#list = #fusion_tile.shared_layout<"{bytes=4, align=16, offsets=[[4,8,16,32,64,128,256]]}">
+#f = #fusion_tile.layout<"{reg=[[32],[64]], lane=[[1],[2],[4],[8],[16]], warp=[], shape=[128]}">
+!flags = !fusion_tile.buffer<128xi8, #flags>
+!list = !fusion_tile.buffer<128xi32, #list>
+
+// What is listed waits for the flags, and who reads the list for it; by then all
+// have read the flags, so that the next ones wait for nobody.
+// CHECK-LABEL: fusion_tile.program @list
+// CHECK: scf.for
+// CHECK-NEXT: fusion_tile.local_store
+// CHECK-NEXT: fusion_tile.barrier
+// CHECK-NEXT: fusion_tile.list_flags
+// CHECK-NEXT: fusion_tile.barrier
+// CHECK-NEXT: fusion_tile.local_element
+// CHECK-NOT: fusion_tile.barrier
+// CHECK: fusion_tile.return
+fusion_tile.program @list(%p: !llvm.ptr<1>, %n: index) attributes {num_warps = 2 : i64, index_bits = 32 : i64} {
+  %zero = arith.constant 0 : i8
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %flags = fusion_tile.alloc at 0 : !flags
+  %list = fusion_tile.alloc at 128 : !list
+  %none = fusion_tile.splat %zero : i8 -> tensor<128xi8, #f>
+  scf.for %step = %c0 to %n step %c1 {
+    fusion_tile.local_store %none, %flags : tensor<128xi8, #f>, !flags
+    %count = fusion_tile.list_flags %flags into %list : !flags, !list
+    %first = fusion_tile.local_element %list[%step] : !list
+  }
+  fusion_tile.return
+}

@@ -137,6 +137,15 @@ TEST_F(WalkLimitsTest, Several) {
       %out = arith.ori %n0, %n1 : i1
       %c = arith.xori %out, %true : i1)"),
               counts, 0);
+  // As importers deny conditions, and compare them.
+  expectSound(findByMask(before + R"(%false = arith.constant false
+      %true = arith.constant true
+      %n0 = arith.cmpi eq, %c0, %false : i1
+      %n1 = arith.cmpi ne, %c1, %true : i1
+      %out = arith.ori %n0, %n1 : i1
+      %c = arith.cmpi ne, %out, %true : i1)"),
+              counts, 0);
+  EXPECT_TRUE(findByMask(before + "%c = arith.cmpi eq, %c0, %c1 : i1").empty());
   EXPECT_TRUE(findByMask(before + "%c = arith.ori %c0, %c1 : i1").empty());
   expectSound(
       findByMask(R"(%d = arith.muli %j, %c2 : index
@@ -267,4 +276,38 @@ TEST_F(WalkLimitsTest, ElementsOfTensors) {
       %c = arith.cmpi slt, %row, %end : i64)");
   ASSERT_EQ(symbols.size(), 1u);
   EXPECT_TRUE(symbols.front().coords.front().isFunctionOfDim(1));
+}
+
+TEST_F(WalkLimitsTest, DataAlongTheWalk) {
+  auto findSymbols = [&](const std::string &mask, unsigned walked) {
+    SmallVector<std::optional<unsigned>> found;
+    for (AffineExpr limit : findByMask(mask))
+      found.push_back(findDataSymbol(*getLinear(limit, 2, symbols.size()),
+                                     walked, symbols, /*first=*/0));
+    return found;
+  };
+  std::string own = R"(%row = arith.index_cast %i : index to i64
+      %place = tensor.extract %t[%j] : tensor<300xi64>
+)";
+  std::string equal = own + "%c = arith.cmpi eq, %row, %place : i64";
+  EXPECT_EQ(findSymbols(equal, 1),
+            (SmallVector<std::optional<unsigned>>{0, 0}));
+  // Along the rows it is no walk of data.
+  EXPECT_EQ(findSymbols(equal, 0),
+            (SmallVector<std::optional<unsigned>>(2, std::nullopt)));
+  EXPECT_EQ(findSymbols(own + R"(%c = arith.cmpi sle, %place, %row : i64)", 1),
+            (SmallVector<std::optional<unsigned>>{0}));
+  // The position in the walk counts, too; twice what is there; other places.
+  for (const char *mask : {R"(%k = arith.index_cast %j : index to i64
+      %at = arith.addi %row, %k : i64
+      %c = arith.cmpi sle, %place, %at : i64)",
+                           R"(%two64 = arith.constant 2 : i64
+      %at = arith.muli %place, %two64 : i64
+      %c = arith.cmpi sle, %at, %row : i64)",
+                           R"(%ij = arith.addi %i, %j : index
+      %other = tensor.extract %t[%ij] : tensor<300xi64>
+      %c = arith.cmpi sle, %other, %row : i64)"})
+    EXPECT_EQ(findSymbols(own + mask, 1),
+              (SmallVector<std::optional<unsigned>>{std::nullopt}))
+        << mask;
 }

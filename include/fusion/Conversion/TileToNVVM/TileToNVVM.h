@@ -68,6 +68,7 @@ void populateGridLowerings(LoweringSet &lowerings);
 /// The search for the group of a tile of rows.
 void populateRowGroupLowerings(LoweringSet &lowerings);
 void populateBoundLowerings(LoweringSet &lowerings);
+void populateFlagLowerings(LoweringSet &lowerings);
 /// Reductions over the blocks of a panel, and their leave.
 void populatePanelLowerings(LoweringSet &lowerings);
 /// Scans over the blocks of a panel.

@@ -98,6 +98,9 @@ def Fusion_AxisAttr : Fusion_Attr<"Axis", "axis"> {
     `limited`, of a `sequential` dimension, says that a block leaves out the chunks
     of it at both ends in which a mask of positions, causal or of a window, leaves
     its tile nothing (docs/Rationale/Cascades.md).
+    Of a `loop` dimension it says that a block looks at what a mask of data compares,
+    and walks those elements alone that may count in its tile, one by one
+    (docs/Rationale/Reductions.md).
 
     `descending`, of a `grid` dimension, says that blocks have its tiles from the
     last one to the first: those that start first have the longest walks. Where

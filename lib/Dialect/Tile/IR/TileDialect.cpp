@@ -580,6 +580,42 @@ OpFoldResult ExchangeOp::fold(FoldAdaptor) {
   return getResult();
 }
 
+/// True when the elements of a buffer lie one behind the other.
+static bool isInOrder(BufferType type) {
+  const SharedLayout &layout = type.getLayout().getShared();
+  return layout == SharedLayout::linear(type.getShape(), layout.elementBytes());
+}
+
+LogicalResult LocalElementOp::verify() {
+  BufferType type = getBuffer().getType();
+  if (type.getShape().size() != 1 || !isInOrder(type))
+    return emitOpError("takes a buffer of one dimension in the order of "
+                       "numbers, got ")
+           << type;
+  return success();
+}
+
+/// Flags that one operation lists.
+static constexpr int64_t kLeastFlags = 128, kMostFlags = 8192;
+
+LogicalResult ListFlagsOp::verify() {
+  BufferType flags = getFlags().getType(), list = getList().getType();
+  if (flags.getShape().size() != 1 || !flags.getElementType().isInteger(8) ||
+      flags.getShape().front() < kLeastFlags ||
+      flags.getShape().front() > kMostFlags)
+    return emitOpError("takes 128 to 8192 bytes of flags, got ") << flags;
+  if (list.getShape() != flags.getShape() ||
+      !list.getElementType().isInteger(32))
+    return emitOpError("takes a list of as many i32 as there are flags, got ")
+           << list;
+  for (BufferType type : {flags, list})
+    if (!isInOrder(type))
+      return emitOpError("takes buffers without gaps in the order of numbers, "
+                         "got ")
+             << type;
+  return success();
+}
+
 LogicalResult CopyStartOp::verify() {
   BufferType buffer = getBuffer().getType();
   if (buffer.getElementType() != getView().getType().getElementType())

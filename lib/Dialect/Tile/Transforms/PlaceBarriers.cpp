@@ -115,6 +115,12 @@ static Pending rangesOf(Operation *op) {
     add(store.getBuffer(), true);
   if (auto load = dyn_cast<LocalLoadOp>(op))
     add(load.getBuffer(), false);
+  if (auto element = dyn_cast<LocalElementOp>(op))
+    add(element.getBuffer(), false);
+  if (auto list = dyn_cast<ListFlagsOp>(op)) {
+    add(list.getFlags(), false);
+    add(list.getList(), true);
+  }
   if (auto mma = dyn_cast<MmaAsyncOp>(op))
     addOperands(mma);
   // Products in flight read until they are waited for.

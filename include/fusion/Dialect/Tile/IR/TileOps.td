@@ -677,6 +677,59 @@ def Tile_LocalLoadOp : Tile_Op<"local_load", [MemoryEffects<[MemRead]>]> {
   let assemblyFormat = "$buffer attr-dict `:` type($buffer) `->` type($result)";
 }
 
+def Tile_LocalElementOp : Tile_Op<"local_element", [MemoryEffects<[MemRead]>,
+    TypesMatchWith<"the result is an element of the buffer", "buffer", "result",
+                   "cast<BufferType>($_self).getElementType()">]> {
+  let summary = "Reads one element from shared memory, the same in all threads";
+  let description = [{
+    The element of a buffer of one dimension at `number`, which is in the buffer.
+
+    Example:
+    ```mlir
+    #list = #fusion_tile.shared_layout<"{bytes=4, align=16, offsets=[[4,8,16,32]]}">
+    !list = !fusion_tile.buffer<16xi32, #list>
+    func.func @get(%buffer: !list, %number: index) -> i32 {
+      %element = fusion_tile.local_element %buffer[%number] : !list
+      return %element : i32
+    }
+    ```
+  }];
+  let arguments = (ins Tile_BufferType:$buffer, Index:$number);
+  let results = (outs AnySignlessInteger:$result);
+  let assemblyFormat = "$buffer `[` $number `]` attr-dict `:` type($buffer)";
+  let hasVerifier = 1;
+}
+
+def Tile_ListFlagsOp : Tile_Op<"list_flags",
+    [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Lists the numbers of the flags that are set";
+  let description = [{
+    `flags` are bytes of 0 or 1, a power of two of them from 128 to 8192. The
+    numbers of those that are 1 are written to the beginning of `list`, in
+    increasing order; the result, the same in all threads, is how many there
+    are. What the list has behind them is not defined. All threads of the block
+    come here.
+
+    Example:
+    ```mlir
+    #flags = #fusion_tile.shared_layout<"{bytes=1, align=16, offsets=[[1,2,4,8,16,32,64]]}">
+    #list = #fusion_tile.shared_layout<"{bytes=4, align=16, offsets=[[4,8,16,32,64,128,256]]}">
+    !flags = !fusion_tile.buffer<128xi8, #flags>
+    !list = !fusion_tile.buffer<128xi32, #list>
+    func.func @list(%flags: !flags, %list: !list) -> index {
+      %count = fusion_tile.list_flags %flags into %list : !flags, !list
+      return %count : index
+    }
+    ```
+  }];
+  let arguments = (ins Tile_BufferType:$flags, Tile_BufferType:$list);
+  let results = (outs Index:$count);
+  let assemblyFormat = [{
+    $flags `into` $list attr-dict `:` type($flags) `,` type($list)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_BarrierOp : Tile_Op<"barrier"> {
   let summary = "Waits for every thread of the block";
   let description = [{
