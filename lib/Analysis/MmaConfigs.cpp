@@ -133,6 +133,13 @@ static void addStream(llvm::SmallVectorImpl<MmaConfig> &configs,
   configs.push_back(config);
 }
 
+/// Whether the last windows of images that are contracted, `chunk` at a time,
+/// are masked: their operand is held by threads then, as rows of the products,
+/// of which blocks can have no parts of the columns.
+static bool masksPlaces(const MmaProblem &problem, int64_t chunk) {
+  return problem.places && (!problem.isStatic || problem.depth % chunk != 0);
+}
+
 /// Adds the form of `config` in which the blocks that share the depth of a tile
 /// are no cluster, when all blocks of the grid run at the same time, and
 /// clusters of them would not.
@@ -383,7 +390,8 @@ llvm::SmallVector<MmaConfig> fusion::getWgmmaConfigs(const MmaProblem &problem,
           // Tiles, and what the epilogue has at a time, hold whole granules.
           if (rows % problem.granules[0] || columns % problem.granules[1] ||
               !problem.holdsSpans(rows, columns, split) ||
-              (split > 1 && (problem.hasGranules() || problem.wholeRows)) ||
+              (split > 1 && (problem.hasGranules() || problem.wholeRows ||
+                             masksPlaces(problem, depth))) ||
               (problem.wholeRows && columns < problem.columns &&
                (!problem.panels || !problem.isStatic ||
                 problem.columns % columns != 0)))

@@ -146,7 +146,6 @@ func.func @begins_with_one(%x: tensor<128x64x3136xbf16>, %dy: tensor<128x256x313
   return %g : tensor<64x256xf32>
 }
 
-<<<<<<< HEAD
 // One walk whose tile a single block would add up for all others.
 // CHECK-LABEL: func.func @single_tile(
 // CHECK: fusion.kernel @matmul{{.*}}-> (tensor<128x64x64xf32>)
@@ -205,7 +204,6 @@ func.func @unknown_number(%x: tensor<?x2x1079x42xf32>, %dy: tensor<?x13x1077x40x
     linalg.yield %s : f32
   } -> tensor<2x13x3x3xf32>
   return %g : tensor<2x13x3x3xf32>
-=======
 // Sums of 16 bits would be rounded for each part.
 // CHECK-LABEL: func.func @narrow_sums(
 // CHECK: fusion.kernel @matmul{{.*}}-> (tensor<64x256xf16>)
@@ -222,5 +220,4 @@ func.func @narrow_sums(%x: tensor<128x64x3136xf16>, %dy: tensor<128x256x3136xf16
     linalg.yield %s : f16
   } -> tensor<64x256xf16>
   return %g : tensor<64x256xf16>
->>>>>>> h-rnet
 }
