@@ -109,8 +109,12 @@ void RewriteDriver::Decisions::addLater(ArrayRef<RewriteMatch> matches,
   std::vector<RewriteMatch> rest = rewrite.find(copy);
   while (open.size() < most && number < rest.size() &&
          !rest[number].forbidden) {
+    size_t count = rest.size();
     rest[number].apply();
     rest = rewrite.find(copy);
+    // One that is followed by others has no end that would be known here.
+    if (rest.size() >= count)
+      return;
     if (number < rest.size())
       add(rest[number], open);
   }
