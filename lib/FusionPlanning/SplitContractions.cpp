@@ -77,11 +77,13 @@ static int64_t getParts(int64_t size, int64_t most) {
 }
 
 /// What `op` contracts, if it is a product of two factors without a batch and
-/// of static shapes, whose sums nothing rounds and which begin with zeros.
+/// of static shapes with elements, whose sums nothing rounds and which begin
+/// with zeros.
 static std::optional<Contraction> matchProduct(linalg::GenericOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 2 ||
       op.getNumDpsInits() != 1 || !op.hasPureTensorSemantics() ||
-      op.hasDynamicShape() || hasContract(op))
+      op.hasDynamicShape() || hasContract(op) ||
+      llvm::is_contained(op.getStaticLoopRanges(), 0))
     return std::nullopt;
   auto fill = op.getDpsInits().front().getDefiningOp<linalg::FillOp>();
   auto type = cast<RankedTensorType>(op.getResult(0).getType());

@@ -204,6 +204,8 @@ func.func @unknown_number(%x: tensor<?x2x1079x42xf32>, %dy: tensor<?x13x1077x40x
     linalg.yield %s : f32
   } -> tensor<2x13x3x3xf32>
   return %g : tensor<2x13x3x3xf32>
+}
+
 // Sums of 16 bits would be rounded for each part.
 // CHECK-LABEL: func.func @narrow_sums(
 // CHECK: fusion.kernel @matmul{{.*}}-> (tensor<64x256xf16>)
