@@ -300,6 +300,19 @@ class GraphsTest(CompileTest):
                                        atol=0.03)
         self.assertEqual(self.fallbacks(), set())
 
+    def test_gradients_of_normalised_weights(self):
+        for dim in 0, 1:
+            module = torch.nn.utils.parametrizations.weight_norm(
+                torch.nn.Linear(6, 5), dim=dim)
+            x = torch.randn(3, 6, requires_grad=True)
+            grads = torch.randn(3, 5)
+            values = x, *module.parameters()
+            actual = torch.autograd.grad(self.compile(module)(x), values,
+                                         grads)
+            expected = torch.autograd.grad(module(x), values, grads)
+            for one, other in zip(actual, expected):
+                torch.testing.assert_close(one, other)
+        self.assertEqual(self.fallbacks(), set())
 
     def test_gradients_of_convolutions(self):
         """With groups, transposed and of filters, which torch-mlir has not,

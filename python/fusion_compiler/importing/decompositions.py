@@ -294,6 +294,17 @@ def _convolution_backward(grad, tensor, weight, bias_sizes, stride, padding,
     return tuple(results)
 
 
+def _weight_norm_backward(grad, direction, length, norms, dim):
+    """Salimans and Kingma 2016, equation 3, of w = g v / |v|: dg is the part of
+    dw along v / |v|, dv the rest of dw times g / |v|. Norms are of all
+    dimensions but `dim`."""
+    others = [d for d in range(direction.dim()) if d != dim % direction.dim()]
+    wide, unit = _wide(grad), _wide(direction) / norms
+    along = (wide * unit).sum(others, keepdim=True)
+    rest = (wide - unit * along) * (_wide(length) / norms)
+    return rest.to(direction.dtype), along.to(length.dtype)
+
+
 def _select_backward(grad, input_sizes, dim, index):
     return aten.select_scatter(grad.new_zeros(input_sizes), grad, dim, index)
 
@@ -405,6 +416,7 @@ def _max_pool2d_backward(grad, tensor, kernel_size, stride, padding, dilation,
 
 
 _LATE = {
+    "_weight_norm_interface_backward": _weight_norm_backward,
     "convolution_backward": _convolution_backward,
     "gelu": _gelu,
     "index_put": data_places.index_put,
