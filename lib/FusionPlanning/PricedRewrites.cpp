@@ -107,14 +107,13 @@ void RewriteDriver::Decisions::addLater(ArrayRef<RewriteMatch> matches,
   OwningOpRef<Operation *> owner = cloneForPlanning(driver.func, mapping);
   auto copy = cast<FunctionOpInterface>(owner.get());
   std::vector<RewriteMatch> rest = rewrite.find(copy);
-  while (open.size() < most && number < rest.size() &&
-         !rest[number].forbidden) {
-    size_t count = rest.size();
+  // Others may follow one that is applied: as many turns as there are matches.
+  for (size_t turns = rest.size();
+       turns > 0 && open.size() < most && number < rest.size() &&
+       !rest[number].forbidden;
+       --turns) {
     rest[number].apply();
     rest = rewrite.find(copy);
-    // One that is followed by others has no end that would be known here.
-    if (rest.size() >= count)
-      return;
     if (number < rest.size())
       add(rest[number], open);
   }

@@ -43,7 +43,7 @@ struct RewriteMatch {
 /// A rewrite that is kept where it pays.
 struct PricedRewrite {
   /// The places in a function, in an order that is the same in each copy of it.
-  /// There is one less when the rewrite was applied at one.
+  /// One is gone when the rewrite was applied at it; others may have come.
   std::function<std::vector<RewriteMatch>(FunctionOpInterface)> find;
   /// Why it was applied.
   ReasonCode reason;
