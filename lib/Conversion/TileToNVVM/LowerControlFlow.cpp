@@ -144,7 +144,8 @@ LogicalResult IfLowering::lower(scf::IfOp op, ProgramLowering &lowering) const {
     unsigned together = countTogether(op, type, count);
     Type scalar = lowering.scalarType(type);
     types.append(count / together,
-                 together == 1 ? scalar : VectorType::get(together, scalar));
+                 together == 1 ? scalar
+                               : VectorType::get(together, memoryType(scalar)));
   }
   auto conditional =
       scf::IfOp::create(builder, types, lowering.getScalar(op.getCondition()),
@@ -165,7 +166,7 @@ LogicalResult IfLowering::lower(scf::IfOp op, ProgramLowering &lowering) const {
         yielded.push_back(
             together == 1
                 ? scalars[i]
-                : builder.buildVector(ArrayRef(scalars).slice(i, together)));
+                : builder.packForMemory(ArrayRef(scalars).slice(i, together)));
     }
     scf::YieldOp::create(builder, yielded);
   }
@@ -174,11 +175,14 @@ LogicalResult IfLowering::lower(scf::IfOp op, ProgramLowering &lowering) const {
   for (Value result : op.getResults()) {
     unsigned count = lowering.numScalars(result.getType());
     unsigned together = countTogether(op, result.getType(), count);
+    Type scalar = lowering.scalarType(result.getType());
     Scalars scalars;
     for (Value value : flat.take_front(count / together))
       for (unsigned i = 0; i < together; ++i)
-        scalars.push_back(together == 1 ? value
-                                        : builder.extractElement(value, i));
+        scalars.push_back(
+            together == 1
+                ? value
+                : builder.fromMemory(builder.extractElement(value, i), scalar));
     flat = flat.drop_front(count / together);
     lowering.set(result, scalars);
   }

@@ -8,6 +8,7 @@
 // RUN: fusion-run %s --device=emulator --random --seed=3 --verify --entry=nested
 // RUN: fusion-run %s --device=emulator --random --seed=4 --dim=n=37 --verify --entry=dynamic
 // RUN: fusion-run %s --device=emulator --random --seed=5 --verify --entry=padded
+// RUN: fusion-run %s --device=emulator --random --seed=6 --verify --entry=float8
 
 // One kernel looks up and joins.
 // CHECK-LABEL: func.func @lookups(
@@ -88,4 +89,11 @@ func.func @padded(%a: tensor<7x16xf16>, %b: tensor<8x20xf16>) -> tensor<10x49xf1
     tensor.yield %z : f16
   } : tensor<7x48xf16> to tensor<10x49xf16>
   return %p : tensor<10x49xf16>
+}
+
+// Of elements that vectors of LLVM do not have.
+func.func @float8(%x: tensor<64xf8E5M2>, %y: tensor<64xf8E4M3FN>) -> (tensor<128xf8E5M2>, tensor<128xf8E4M3FN>) {
+  %0 = tensor.concat dim(0) %x, %x : (tensor<64xf8E5M2>, tensor<64xf8E5M2>) -> tensor<128xf8E5M2>
+  %1 = tensor.concat dim(0) %y, %y : (tensor<64xf8E4M3FN>, tensor<64xf8E4M3FN>) -> tensor<128xf8E4M3FN>
+  return %0, %1 : tensor<128xf8E5M2>, tensor<128xf8E4M3FN>
 }
