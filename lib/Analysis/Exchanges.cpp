@@ -165,6 +165,17 @@ static bool isNatural(AffineExpr expr) {
 /// used; where there are more, only the run knows it.
 static constexpr unsigned kMaxIndexOps = 128;
 
+std::optional<AffineExpr>
+mlir::fusion::combineLinearly(Operation *def, AffineExpr lhs, AffineExpr rhs) {
+  if (isa<arith::AddIOp>(def))
+    return lhs + rhs;
+  if (isa<arith::SubIOp>(def))
+    return lhs - rhs;
+  if (isa<arith::MulIOp>(def) && isa<AffineConstantExpr>(rhs))
+    return lhs * rhs;
+  return std::nullopt;
+}
+
 /// As below, looking at no more than `budget` operations.
 static std::optional<AffineExpr> getIndexExpr(linalg::LinalgOp op, Value index,
                                               unsigned &budget) {
@@ -204,16 +215,12 @@ static std::optional<AffineExpr> getIndexExpr(linalg::LinalgOp op, Value index,
       lhs ? getIndexExpr(op, def->getOperand(1), budget) : std::nullopt;
   if (!rhs)
     return std::nullopt;
-  if (isa<arith::AddIOp>(def))
-    return *lhs + *rhs;
-  if (isa<arith::SubIOp>(def))
-    return *lhs - *rhs;
+  if (std::optional<AffineExpr> linear = combineLinearly(def, *lhs, *rhs))
+    return linear;
   auto constant = dyn_cast<AffineConstantExpr>(*rhs);
   if (!constant)
     return std::nullopt;
   int64_t by = constant.getValue();
-  if (isa<arith::MulIOp>(def))
-    return *lhs * by;
   // On numbers that are not negative both kinds of division are floors.
   if (by <= 0 || !isNatural(*lhs))
     return std::nullopt;

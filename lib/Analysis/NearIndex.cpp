@@ -15,6 +15,7 @@
 
 #include "fusion/Analysis/NearIndex.h"
 
+#include "fusion/Analysis/Exchanges.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -129,18 +130,14 @@ std::optional<AffineExpr> IndexReader::readBinary(Operation *def,
       lhs ? read(def->getOperand(1), op, loops) : std::nullopt;
   if (!rhs)
     return std::nullopt;
-  if (isa<arith::AddIOp>(def))
-    return *lhs + *rhs;
-  if (isa<arith::SubIOp>(def))
-    return *lhs - *rhs;
+  if (std::optional<AffineExpr> linear = combineLinearly(def, *lhs, *rhs))
+    return linear;
   auto constant = dyn_cast<AffineConstantExpr>(*rhs);
   if (!constant)
     return std::nullopt;
   int64_t by = constant.getValue();
   if (isa<arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(def))
     return lhs;
-  if (isa<arith::MulIOp>(def))
-    return *lhs * by;
   if (by > 0 && isa<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp>(def))
     return lhs->floorDiv(by);
   return std::nullopt;

@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::fusion;
@@ -89,35 +90,24 @@ static Value getOnlyValue(arith::SelectOp select) {
   return isNatural(compare.getLhs(), budget) ? select.getFalseValue() : nullptr;
 }
 
-/// Erases `op`, and what it alone reads in its block.
-static void eraseUnread(Operation *op) {
-  SmallVector<Value> operands(op->getOperands());
-  op->erase();
-  for (Value operand : operands)
-    if (Operation *def = operand.getDefiningOp();
-        def && isMemoryEffectFree(def) && def->use_empty() &&
-        isa<linalg::GenericOp>(def->getParentOp()))
-      eraseUnread(def);
-}
-
 static void foldIn(linalg::GenericOp op) {
   SmallVector<arith::SelectOp> selects(op.getBody()->getOps<arith::SelectOp>());
   for (arith::SelectOp select : selects)
-    if (Value value = getOnlyValue(select)) {
+    if (Value value = getOnlyValue(select))
       select.getResult().replaceAllUsesWith(value);
-      eraseUnread(select);
-    }
   // What was made wider for the choice.
   SmallVector<arith::IndexCastOp> casts(
       op.getBody()->getOps<arith::IndexCastOp>());
   for (arith::IndexCastOp cast : llvm::reverse(casts)) {
     auto inner = cast.getIn().getDefiningOp<arith::IndexCastOp>();
-    if (!inner || !inner.getType().isInteger(64) ||
-        inner.getIn().getType() != cast.getType())
-      continue;
-    cast.getResult().replaceAllUsesWith(inner.getIn());
-    eraseUnread(cast);
+    if (inner && inner.getType().isInteger(64) &&
+        inner.getIn().getType() == cast.getType())
+      cast.getResult().replaceAllUsesWith(inner.getIn());
   }
+  for (Operation &inner :
+       llvm::make_early_inc_range(llvm::reverse(*op.getBody())))
+    if (isOpTriviallyDead(&inner))
+      inner.erase();
 }
 
 void mlir::fusion::foldNegativeIndices(FunctionOpInterface func) {

@@ -45,6 +45,11 @@ std::optional<Exchange>
 matchExchange(AffineExpr expr,
               llvm::function_ref<std::optional<int64_t>(unsigned)> getExtent);
 
+/// What `def`, an addition, a subtraction or a product by a constant, makes of
+/// its operands `lhs` and `rhs`; none for other operations.
+std::optional<AffineExpr> combineLinearly(Operation *def, AffineExpr lhs,
+                                          AffineExpr rhs);
+
 /// `index`, computed in the body of `op`, as an affine expression of its loops,
 /// if it is one of arithmetic with constants.
 std::optional<AffineExpr> getIndexExpr(linalg::LinalgOp op, Value index);

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This file declares the split of products that contract several dimensions.
+// This file declares split-K: products of few results as sums of parts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@
 
 namespace mlir::fusion {
 
-/// Lets products of few results that contract several dimensions give a result
-/// for each of several parts of one of them, and a reduction add these up.
+/// Lets products of few results give a result for each of several parts of one
+/// contracted dimension, and a reduction add these up.
 PricedRewrite getPartsRewrite(const TargetInfo &target);
 
 /// The same for each element of some of the dimensions, of products that no
