@@ -18,7 +18,8 @@
 //
 // Of factors that tensor copies take, one dimension is divided. Others, such as
 // windows of few channels, are read element by element in a walk that waits for
-// each step: whole dimensions become a batch, which none has to divide.
+// each step, and that no other block shares: whole dimensions become a batch,
+// and parts of the innermost where those are too few.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,14 +44,20 @@ static constexpr int64_t kTileResults = 64 * 64;
 static constexpr int64_t kBlocksPerSM = 4;
 /// What a tile of tensor cores contracts at once.
 static constexpr int64_t kLeastDepth = 16;
+/// What a part of a dimension contracts at least: steps enough for the copies
+/// that run ahead of them.
+static constexpr int64_t kLeastPart = 256;
 
 namespace {
-/// A product and the loops that become a batch: all of each, or so many parts
-/// of the only one.
+/// A product, the loops of which all steps become a batch, and one of which so
+/// many parts do.
 struct DivisibleProduct {
   linalg::GenericOp op;
-  SmallVector<unsigned> loops;
+  SmallVector<unsigned> whole;
+  unsigned divided = 0;
   int64_t parts = 1;
+
+  explicit DivisibleProduct(linalg::GenericOp op) : op(op) {}
 };
 } // namespace
 
@@ -122,7 +129,9 @@ static std::optional<DivisibleProduct> findParts(linalg::GenericOp op,
       extent = extents[loop];
     }
   int64_t most = std::max(kMostParts, target.numSMs / countTiles(op));
-  DivisibleProduct product{op, {widest}, getParts(extent, most)};
+  DivisibleProduct product(op);
+  product.divided = widest;
+  product.parts = getParts(extent, most);
   // Each part is written and read again.
   int64_t moved = 2 * product.parts * countBytes(op.getResult(0));
   int64_t read =
@@ -130,6 +139,29 @@ static std::optional<DivisibleProduct> findParts(linalg::GenericOp op,
   if (product.parts == 1 || moved >= read)
     return std::nullopt;
   return product;
+}
+
+/// True when `loop` of `op` is a dimension of both factors.
+static bool isDimension(linalg::GenericOp op, unsigned loop) {
+  AffineExpr dim = getAffineDimExpr(loop, op.getContext());
+  return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    return llvm::is_contained(map.getResults(), dim) &&
+           llvm::count_if(map.getResults(), [&](AffineExpr coord) {
+             return coord.isFunctionOfDim(loop);
+           }) == 1;
+  });
+}
+
+/// In how many parts, up to `most`, `loop` of `size` steps is divided: as many
+/// as divide it, or the last ends in zeros where the others would be much
+/// longer.
+static int64_t getFilledParts(linalg::GenericOp op, unsigned loop, int64_t size,
+                              int64_t most) {
+  int64_t parts = getParts(size, most);
+  if (2 * parts > most || !isDimension(op, loop))
+    return parts;
+  return llvm::divideCeil(size, llvm::divideCeil(size, most));
 }
 
 /// The contracted loops of `op`, those first along which neighbours lie
@@ -159,13 +191,12 @@ static bool hasPartOfTile(linalg::GenericOp op) {
   return 8 * type.getNumElements() <= kTileResults;
 }
 
-/// The dimensions whose elements give `target` enough blocks, if the results of
-/// `op` are too few for that.
+/// The dimensions whose elements give `target` enough blocks, with parts of the
+/// innermost, if the results of `op` are too few for that.
 static std::optional<DivisibleProduct> findDimensions(linalg::GenericOp op,
                                                       const TargetInfo &target,
                                                       bool beforeLayouts) {
-  if (op.getNumReductionLoops() < 2 || !matchProduct(op) ||
-      (beforeLayouts && !hasPartOfTile(op)))
+  if (!matchProduct(op) || (beforeLayouts && !hasPartOfTile(op)))
     return std::nullopt;
   int64_t blocks = countTiles(op), enough = kBlocksPerSM * target.numSMs;
   if (2 * blocks > target.numSMs)
@@ -175,15 +206,23 @@ static std::optional<DivisibleProduct> findDimensions(linalg::GenericOp op,
   int64_t depth = 1;
   for (unsigned loop : contracted)
     depth *= sizes[loop];
-  DivisibleProduct product{op};
-  for (unsigned loop : ArrayRef(contracted).drop_back()) {
-    depth /= sizes[loop];
-    if (blocks >= enough || depth < kLeastDepth)
+  DivisibleProduct product(op);
+  for (unsigned loop : contracted) {
+    if (blocks >= enough)
       break;
-    blocks *= sizes[loop];
-    product.loops.push_back(loop);
+    int64_t size = sizes[loop];
+    depth /= size;
+    if (depth < kLeastDepth) {
+      int64_t most = std::min(enough / blocks, size * depth / kLeastPart);
+      product.divided = loop;
+      product.parts =
+          getFilledParts(op, loop, size, std::max<int64_t>(most, 1));
+      break;
+    }
+    blocks *= size;
+    product.whole.push_back(loop);
   }
-  if (product.loops.empty())
+  if (product.whole.empty() && product.parts == 1)
     return std::nullopt;
   return product;
 }
@@ -192,12 +231,26 @@ static std::optional<DivisibleProduct> findDimensions(linalg::GenericOp op,
 // The rewrite
 //===----------------------------------------------------------------------===//
 
-/// `tensor` with its dimension `dim` as `parts` and what is in one.
+/// `tensor` with its dimension `dim` as `parts` and what is in one; zeros fill
+/// the last.
 static Value buildParts(OpBuilder &builder, Location loc, Value tensor,
                         int64_t dim, int64_t parts) {
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<int64_t> shape(type.getShape());
-  shape[dim] /= parts;
+  int64_t size = llvm::divideCeil(shape[dim], parts);
+  if (int64_t missing = parts * size - shape[dim]) {
+    SmallVector<OpFoldResult> low(shape.size(), builder.getIndexAttr(0));
+    SmallVector<OpFoldResult> high = low;
+    high[dim] = builder.getIndexAttr(missing);
+    shape[dim] += missing;
+    Type element = type.getElementType();
+    Value zero =
+        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
+    tensor = tensor::PadOp::create(builder, loc,
+                                   RankedTensorType::get(shape, element),
+                                   tensor, low, high, zero);
+  }
+  shape[dim] = size;
   shape.insert(shape.begin() + dim, parts);
   SmallVector<ReassociationIndices> groups;
   for (int64_t old = 0, next = 0; old < type.getRank(); ++old) {
@@ -225,22 +278,30 @@ static linalg::GenericOp rebuild(OpBuilder &builder, linalg::GenericOp op,
 }
 
 /// Divides `loop` of `op`, which is erased: its parts are the first loop then.
+/// Where it is a dimension of a factor, so are they.
 static linalg::GenericOp divideLoop(OpBuilder &builder, linalg::GenericOp op,
                                     unsigned loop, int64_t parts) {
   AffineExpr part = builder.getAffineDimExpr(0);
+  AffineExpr inPart = builder.getAffineDimExpr(loop + 1);
+  int64_t size = llvm::divideCeil(op.getStaticLoopRanges()[loop], parts);
   SmallVector<Value> factors;
   SmallVector<AffineMap> maps;
   for (OpOperand &operand : op->getOpOperands()) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
+    Value tensor = operand.get();
     SmallVector<AffineExpr> coords;
-    for (AffineExpr coord : map.getResults())
-      coords.push_back(coord.shiftDims(op.getNumLoops(), 1));
-    if (op.isDpsInput(&operand)) {
-      unsigned place = *map.getResultPosition(builder.getAffineDimExpr(loop));
-      coords.insert(coords.begin() + place, part);
-      factors.push_back(
-          buildParts(builder, op.getLoc(), operand.get(), place, parts));
+    for (AffineExpr coord : map.getResults()) {
+      AffineExpr shifted = coord.shiftDims(op.getNumLoops(), 1);
+      if (shifted == inPart) {
+        tensor = buildParts(builder, op.getLoc(), tensor, coords.size(), parts);
+        coords.push_back(part);
+      } else {
+        shifted = shifted.replace(inPart, part * size + inPart);
+      }
+      coords.push_back(shifted);
     }
+    if (op.isDpsInput(&operand))
+      factors.push_back(tensor);
     maps.push_back(
         AffineMap::get(op.getNumLoops() + 1, 0, coords, builder.getContext()));
   }
@@ -286,11 +347,13 @@ static linalg::GenericOp buildBatch(OpBuilder &builder, linalg::GenericOp op,
 static Operation *divideProduct(const DivisibleProduct &product) {
   linalg::GenericOp op = product.op;
   OpBuilder builder(op);
-  SmallVector<unsigned> loops = product.loops;
+  SmallVector<unsigned> loops = product.whole;
   if (product.parts > 1) {
-    op = divideLoop(builder, op, loops.front(), product.parts);
+    op = divideLoop(builder, op, product.divided, product.parts);
     builder.setInsertionPoint(op);
-    loops = {0};
+    for (unsigned &loop : loops)
+      ++loop;
+    loops.push_back(0);
   }
   linalg::GenericOp batch = buildBatch(builder, op, loops);
   unsigned rank =
@@ -357,6 +420,7 @@ PricedRewrite mlir::fusion::getDimensionsRewrite(const TargetInfo &target,
       getRewrite([&target, beforeLayouts](linalg::GenericOp op) {
         return findDimensions(op, target, beforeLayouts);
       });
+  rewrite.mostTime = target.fitted.kernels.finishedShare;
   // Where warpgroups make it, blocks share a walk through all dimensions.
   rewrite.isWanted = [](Operation *op, const ComputeGraph &graph,
                         const FusionPlan &plan) {

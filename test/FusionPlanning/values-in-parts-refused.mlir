@@ -54,13 +54,13 @@ func.func @squared(%x: tensor<1024x64xf32>, %v: tensor<64x1024xf32>) -> tensor<1
 // A concatenation is no elementwise operation.
 // REMARK: part-makers {{.*}}Function=joined
 // CHECK-LABEL: func @joined(
-func.func @joined(%a: tensor<1000x300xbf16>, %b: tensor<1000x1000xbf16>, %w: tensor<1300x256xbf16>) -> tensor<1000x256xf32> {
+func.func @joined(%a: tensor<1000x300xbf16>, %b: tensor<1000x1000xbf16>, %w: tensor<1300x1024xbf16>) -> tensor<1000x1024xf32> {
   %zero = arith.constant 0.0 : f32
   %s = tensor.concat dim(1) %a, %b : (tensor<1000x300xbf16>, tensor<1000x1000xbf16>) -> tensor<1000x1300xbf16>
-  %ye = tensor.empty() : tensor<1000x256xf32>
-  %yz = linalg.fill ins(%zero : f32) outs(%ye : tensor<1000x256xf32>) -> tensor<1000x256xf32>
-  %y = linalg.contract indexing_maps = [#ik, #kj, #ij] ins(%s, %w : tensor<1000x1300xbf16>, tensor<1300x256xbf16>) outs(%yz : tensor<1000x256xf32>) -> tensor<1000x256xf32>
-  return %y : tensor<1000x256xf32>
+  %ye = tensor.empty() : tensor<1000x1024xf32>
+  %yz = linalg.fill ins(%zero : f32) outs(%ye : tensor<1000x1024xf32>) -> tensor<1000x1024xf32>
+  %y = linalg.contract indexing_maps = [#ik, #kj, #ij] ins(%s, %w : tensor<1000x1300xbf16>, tensor<1300x1024xbf16>) outs(%yz : tensor<1000x1024xf32>) -> tensor<1000x1024xf32>
+  return %y : tensor<1000x1024xf32>
 }
 
 // Pairs of rows and of columns read one element.
