@@ -56,6 +56,8 @@ private:
   void priceContraction();
   /// Keeps products of few rows by single warps.
   void priceFewRows(const MmaConfig &config);
+  /// Keeps the best of products of threads, which have no tiles yet.
+  void priceByThreads();
   void priceContractionWith(int64_t tileM, int64_t tileN, int64_t threads,
                             const MmaConfig *config = nullptr);
   ContractionTiles tileContraction(int64_t tileM, int64_t tileN,

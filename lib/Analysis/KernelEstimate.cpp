@@ -210,8 +210,7 @@ void Pricer::addArithmetic(KernelCost &cost, const BodyInstance &instance,
                            double points) const {
   const GraphNode &node = body.getNode(instance);
   if (onTensorCores(node)) {
-    double rate = product->obstacle ? target.fitted.rates.warpProductShare : 1;
-    cost.tensorFlops += 2 * node.perPoint.instructions * points / rate;
+    cost.tensorFlops += 2 * node.perPoint.instructions * points;
     return;
   }
   cost.fp32Flops += 2 * node.perPoint.instructions * points;

@@ -52,6 +52,13 @@ struct pricing::ContractionTiles {
   }
 };
 
+static DimMask getMask(ArrayRef<unsigned> dims) {
+  DimMask mask = 0;
+  for (unsigned dim : dims)
+    mask |= DimMask(1) << dim;
+  return mask;
+}
+
 ContractionTiles Pricer::tileContraction(int64_t tileM, int64_t tileN,
                                          int64_t threads,
                                          const MmaConfig *config) const {
@@ -76,6 +83,9 @@ ContractionTiles Pricer::tileContraction(int64_t tileM, int64_t tileN,
   if (config) {
     tiles.left = product->rows;
     tiles.right = product->columns;
+  } else if (product->byWarps) {
+    tiles.left = getMask(product->dims.rows);
+    tiles.right = getMask(product->dims.columns);
   }
   tiles.m = body.getPoints(tiles.left);
   tiles.n = body.getPoints(tiles.right);
@@ -248,6 +258,18 @@ void Pricer::priceContraction() {
     return priceContractionWith(config.rows, config.columns,
                                 config.warps * kWarpThreads, &config);
   }
+  if (product->byWarps) {
+    MmaConfig config = getMmaSyncConfig(product->problem, target);
+    priceContractionWith(config.rows, config.columns,
+                         config.warps * kWarpThreads);
+  } else {
+    priceByThreads();
+  }
+  best.obstacle = product->obstacle.value_or(TensorCoreObstacle::NoTile);
+  best.byWarps = product->byWarps;
+}
+
+void Pricer::priceByThreads() {
   for (auto [tileM, tileN] :
        {std::pair(128, 256), std::pair(256, 128), std::pair(128, 128),
         std::pair(128, 64), std::pair(64, 128), std::pair(64, 64),
@@ -255,6 +277,4 @@ void Pricer::priceContraction() {
         std::pair(16, 32), std::pair(16, 16)})
     for (int64_t threads : {128, 256})
       priceContractionWith(tileM, tileN, threads);
-  best.obstacle = product->obstacle.value_or(TensorCoreObstacle::NoTile);
-  best.byWarps = product->byWarps;
 }

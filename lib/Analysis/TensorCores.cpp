@@ -74,6 +74,20 @@ bool fusion::isCopiedByThreads(RankedTensorType type) {
          last * type.getElementTypeBitWidth() % kCopyBits == 0;
 }
 
+/// True when windows slide along what neighbours in memory of operand `side`
+/// lie along, or it is not as it is in memory.
+static bool slidesAlongRows(const Contraction &sum, unsigned side) {
+  const ContractionOperand &operand = sum.operands[side];
+  if (operand.channels || isPlain(sum, side))
+    return false;
+  if (operand.source != operand.tensor)
+    return true;
+  linalg::LinalgOp op = sum.op;
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(side));
+  return map.getNumResults() > 0 &&
+         !isa<AffineDimExpr>(map.getResults().back());
+}
+
 double fusion::getWarpShare(const Contraction &sum, int64_t depth,
                             const TargetInfo &target) {
   const WarpProductConstants &fitted = target.fitted.warpProducts;
@@ -83,9 +97,8 @@ double fusion::getWarpShare(const Contraction &sum, int64_t depth,
   if (target.fitted.rates.warpProductShare == 1)
     return 1 / products;
   constexpr int64_t kRunBits = 8 * kMaxAccessBytes, kInstructionBits = 256;
-  // Windows slide along what neighbours in memory lie along.
   for (unsigned side = 0; side < 2; ++side)
-    if (!sum.operands[side].channels && !isPlain(sum, side))
+    if (slidesAlongRows(sum, side))
       return fitted.windowShare / products;
   for (const ContractionOperand &operand : sum.operands) {
     Value stored = operand.source ? operand.source : operand.tensor;

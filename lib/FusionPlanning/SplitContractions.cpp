@@ -89,7 +89,7 @@ static int64_t getParts(int64_t size, int64_t most) {
 static std::optional<Contraction> matchProduct(linalg::GenericOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 2 ||
       op.getNumDpsInits() != 1 || !op.hasPureTensorSemantics() ||
-      op.hasDynamicShape() || hasContract(op) ||
+      op.hasDynamicShape() || hasContract(op) || !isContraction(op) ||
       llvm::is_contained(op.getStaticLoopRanges(), 0))
     return std::nullopt;
   auto fill = op.getDpsInits().front().getDefiningOp<linalg::FillOp>();
@@ -141,15 +141,15 @@ static std::optional<DivisibleProduct> findParts(linalg::GenericOp op,
   return product;
 }
 
-/// True when `loop` of `op` is a dimension of both factors.
+/// True when `loop` of `op` is a dimension of each factor that is read along
+/// it.
 static bool isDimension(linalg::GenericOp op, unsigned loop) {
   AffineExpr dim = getAffineDimExpr(loop, op.getContext());
   return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
-    AffineMap map = op.getMatchingIndexingMap(input);
-    return llvm::is_contained(map.getResults(), dim) &&
-           llvm::count_if(map.getResults(), [&](AffineExpr coord) {
-             return coord.isFunctionOfDim(loop);
-           }) == 1;
+    return llvm::all_of(op.getMatchingIndexingMap(input).getResults(),
+                        [&](AffineExpr coord) {
+                          return coord == dim || !coord.isFunctionOfDim(loop);
+                        });
   });
 }
 
@@ -185,6 +185,16 @@ static SmallVector<unsigned> orderContracted(linalg::GenericOp op) {
   return loops;
 }
 
+/// True when some layout of its factors gives the product `sum` to warpgroups:
+/// these multiply no f32 as they are.
+static bool canBeOfWarpgroups(const Contraction &sum,
+                              const TargetInfo &target) {
+  return target.hasWarpgroups &&
+         (sum.tf32 || llvm::all_of(sum.operands, [](const auto &operand) {
+            return !operand.element.isF32();
+          }));
+}
+
 /// True when the results of `op` leave most of a tile of warpgroups empty.
 static bool hasPartOfTile(linalg::GenericOp op) {
   auto type = cast<RankedTensorType>(op.getResult(0).getType());
@@ -196,7 +206,9 @@ static bool hasPartOfTile(linalg::GenericOp op) {
 static std::optional<DivisibleProduct> findDimensions(linalg::GenericOp op,
                                                       const TargetInfo &target,
                                                       bool beforeLayouts) {
-  if (!matchProduct(op) || (beforeLayouts && !hasPartOfTile(op)))
+  std::optional<Contraction> sum = matchProduct(op);
+  if (!sum ||
+      (beforeLayouts && !hasPartOfTile(op) && canBeOfWarpgroups(*sum, target)))
     return std::nullopt;
   int64_t blocks = countTiles(op), enough = kBlocksPerSM * target.numSMs;
   if (2 * blocks > target.numSMs)
@@ -314,6 +326,18 @@ static linalg::GenericOp divideLoop(OpBuilder &builder, linalg::GenericOp op,
   return divided;
 }
 
+/// The loops of the result of `op`, those first along which windows lie: tiles
+/// have the last, and few elements of a filter would leave them empty.
+static SmallVector<unsigned> orderResult(linalg::GenericOp op) {
+  SmallVector<unsigned> loops;
+  for (AffineExpr coord : op.getIndexingMapsArray().back().getResults())
+    loops.push_back(cast<AffineDimExpr>(coord).getPosition());
+  llvm::stable_sort(loops, [&](unsigned a, unsigned b) {
+    return !isDimension(op, a) && isDimension(op, b);
+  });
+  return loops;
+}
+
 /// `op` with contracted `loops` as a batch, in the first dimensions of its
 /// result.
 static linalg::GenericOp buildBatch(OpBuilder &builder, linalg::GenericOp op,
@@ -322,15 +346,15 @@ static linalg::GenericOp buildBatch(OpBuilder &builder, linalg::GenericOp op,
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  SmallVector<unsigned> order(loops);
+  llvm::append_range(order, orderResult(op));
   SmallVector<AffineExpr> coords;
   SmallVector<int64_t> shape;
-  for (unsigned loop : loops) {
+  for (unsigned loop : order) {
     kinds[loop] = utils::IteratorType::parallel;
     coords.push_back(builder.getAffineDimExpr(loop));
     shape.push_back(sizes[loop]);
   }
-  llvm::append_range(coords, maps.back().getResults());
-  llvm::append_range(shape, type.getShape());
   maps.back() =
       AffineMap::get(op.getNumLoops(), 0, coords, builder.getContext());
   auto fill = op.getDpsInits().front().getDefiningOp<linalg::FillOp>();
@@ -359,12 +383,15 @@ static Operation *divideProduct(const DivisibleProduct &product) {
   unsigned rank =
       cast<RankedTensorType>(batch.getResult(0).getType()).getRank();
   AffineMap in = builder.getMultiDimIdentityMap(rank);
+  AffineMap ofBatch = batch.getIndexingMapsArray().back();
+  SmallVector<unsigned> places;
+  for (AffineExpr coord : op.getIndexingMapsArray().back().getResults())
+    places.push_back(*ofBatch.getResultPosition(coord));
   SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
   std::fill_n(kinds.begin(), loops.size(), utils::IteratorType::reduction);
   auto sum = linalg::GenericOp::create(
       builder, op.getLoc(), op.getResultTypes(), batch.getResult(0),
-      op.getDpsInits(),
-      ArrayRef<AffineMap>{in, in.getMinorSubMap(rank - loops.size())}, kinds,
+      op.getDpsInits(), ArrayRef<AffineMap>{in, in.getSubMap(places)}, kinds,
       [](OpBuilder &b, Location loc, ValueRange arguments) {
         Value added = arith::AddFOp::create(b, loc, arguments[0], arguments[1]);
         linalg::YieldOp::create(b, loc, added);

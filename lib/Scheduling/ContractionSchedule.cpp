@@ -167,7 +167,9 @@ fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
     addFew();
   // Single warps reduce rows that one tile has.
   bool ofPanels = product->wholeRows && product->problem.columns > kMaxWholeRow;
-  if (schedules.empty() && product->byWarps && !ofPanels)
+  // One row or one column whose depth they do not share is a reduction.
+  if (schedules.empty() && product->byWarps && !ofPanels &&
+      isContraction(product->sums.front().op))
     schedules.push_back(
         makeSchedule(kernel, *product, space, MmaKind::MmaSync,
                      getMmaSyncConfig(product->problem, target)));

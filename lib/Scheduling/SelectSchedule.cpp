@@ -143,6 +143,8 @@ mlir::fusion::getSchedules(KernelOp kernel, const IterationSpace &space,
     return schedules;
   for (ScheduleAttr schedule : getTensorCoreSchedules(kernel, space, limits))
     schedules.push_back({schedule, std::nullopt});
+  if (schedules.empty() && !isContraction(product->op))
+    return getSchedulesOfLoops(kernel, space, limits);
   if (schedules.empty())
     schedules.push_back(
         {schedulePlainProduct(kernel, space, *product, limits), std::nullopt});

@@ -161,10 +161,10 @@ func.func @readers_of_a_view(%x: tensor<48x8x16xf32>, %y: tensor<48x128xf32>) ->
   return %a, %b : tensor<48x128xf32>, tensor<48x128xf32>
 }
 
-// Products of a single row share it, though planning prices them as loops.
+// Products of a single row share it too, as the loops that planning prices.
 // SPACE-LABEL: func @products_of_a_row(
-// SPACE: axes = [#fusion.axis<grid, tile = 16>, #fusion.axis<grid, tile = {{[0-9]+}}>, #fusion.axis<loop, tile = {{[0-9]+}}>]
-// SPACE-SAME: mma = #fusion.mma<mma_sync
+// SPACE: axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = {{[0-9]+}}, vector = 4>, #fusion.axis<full, tile = 128>]
+// SPACE-NOT: mma
 func.func @products_of_a_row(%a: tensor<1x128xf32>, %b: tensor<1x128xf32>, %w: tensor<128x128xf32>) -> (tensor<1x128xf32>, tensor<1x128xf32>) attributes {fusion.tf32} {
   %c = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<1x128xf32>
