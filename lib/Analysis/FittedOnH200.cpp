@@ -359,6 +359,18 @@ static constexpr MmaConstants getMma() {
   return c;
 }
 
+/// Chosen for the gradients of ResNet-50's filters, 2026-11-28.
+static constexpr SplitConstants getSplits() {
+  SplitConstants c;
+  c.parts = 32;
+  c.tileResults = 64 * 64;
+  c.mostResults = 512;
+  c.busyShare = 0.5;
+  c.blocksPerSM = 4;
+  c.leastPart = 256;
+  return c;
+}
+
 static constexpr WarpProductConstants getWarpProducts() {
   WarpProductConstants c;
   // tf32 with KxN operands from 4096 on at 126 TFLOP/s, bf16 777x1531x2049 and
@@ -436,6 +448,7 @@ constexpr FittedConstants mlir::fusion::kFittedOnH200 = {
     /*scans=*/getScans(),
     /*windows=*/getWindows(),
     /*mma=*/getMma(),
+    /*splits=*/getSplits(),
     /*warpProducts=*/getWarpProducts(),
     /*cascades=*/getCascades(),
     /*fewRows=*/getFewRows(),

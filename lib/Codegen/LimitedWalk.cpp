@@ -36,7 +36,8 @@ using namespace mlir::fusion;
 /// More than positions in tensors and what limits add to them.
 static constexpr int64_t kFar = int64_t(1) << 42;
 
-/// Elements of a tensor that a block looks at for one bound, at most.
+/// Elements of a tensor that a block looks at for one bound, at most: 512 for
+/// each lane of a warp, before its walk begins.
 static constexpr int64_t kMaxElements = 1 << 14;
 
 namespace {

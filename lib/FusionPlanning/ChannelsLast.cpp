@@ -52,11 +52,16 @@ struct PermutableProduct {
   SmallVector<unsigned> contracted;
   /// Windows slide over the image.
   bool hasWindows = false;
-  /// The image gets whole rows or one walk, which it had not, and no windows
-  /// slide over it.
-  bool hasWholeRows = false;
+  /// Where none do, the order that gives a factor whole rows and one walk, if
+  /// it has not got them.
+  std::array<std::optional<DimOrder>, 2> rowOrders;
   /// The image keeps its channels, and windows are what is contracted.
   bool keepsChannels = false;
+
+  /// That of the image or, `ofOther`, of the other factor.
+  const std::optional<DimOrder> &getRowOrder(bool ofOther = false) const {
+    return rowOrders[image->getOperandNumber() ^ ofOther];
+  }
 };
 } // namespace
 
@@ -128,20 +133,24 @@ static std::optional<DimOrder> orderForRows(linalg::GenericOp op,
   return std::nullopt;
 }
 
-/// The operand of `op`, a product, whose layout decides: the image that windows
-/// slide over, otherwise one without whole rows or one walk, or that a
-/// permutation of a computed tensor makes.
-static OpOperand *findImage(const Contraction &sum, linalg::GenericOp op,
-                            bool &hasWindows) {
+/// The operand of `product` whose layout decides: the image that windows slide
+/// over, otherwise one without whole rows or one walk, or that a permutation of
+/// a computed tensor makes.
+static OpOperand *findImage(const Contraction &sum,
+                            PermutableProduct &product) {
+  linalg::GenericOp op = product.op;
   for (OpOperand *input : op.getDpsInputOperands())
     if (llvm::any_of(op.getMatchingIndexingMap(input).getResults(), isWindow)) {
-      hasWindows = true;
+      product.hasWindows = true;
       return input;
     }
   if (!sum.batch.empty())
     return nullptr;
+  for (auto [input, order] :
+       llvm::zip_equal(op.getDpsInputOperands(), product.rowOrders))
+    order = orderForRows(op, *input);
   for (OpOperand *input : op.getDpsInputOperands())
-    if (orderForRows(op, *input))
+    if (product.rowOrders[input->getOperandNumber()])
       return input;
   for (OpOperand *input : op.getDpsInputOperands()) {
     auto permutation = matchPermutation(input->get());
@@ -170,8 +179,8 @@ static bool hasMorePlaces(linalg::GenericOp op, AffineMap map) {
 /// Orders the dimensions of the image by what their loops are in `sum`.
 static DimOrder orderImage(const Contraction &sum, AffineMap map,
                            const PermutableProduct &product) {
-  if (product.hasWholeRows)
-    return *orderForRows(product.op, *product.image);
+  if (product.getRowOrder())
+    return *product.getRowOrder();
   if (!product.hasWindows)
     return invertOrder(matchPermutation(product.image->get())->order);
   DimOrder first, pixels, groups, channels;
@@ -202,7 +211,7 @@ static DimOrder orderImage(const Contraction &sum, AffineMap map,
 static DimOrder orderOther(const PermutableProduct &product) {
   linalg::GenericOp op = product.op;
   OpOperand &filter = op->getOpOperand(1 - product.image->getOperandNumber());
-  std::optional<DimOrder> order = orderForRows(op, filter);
+  std::optional<DimOrder> order = product.getRowOrder(/*ofOther=*/true);
   if (!order)
     return {};
   AffineMap in = op.getMatchingIndexingMap(product.image);
@@ -227,7 +236,7 @@ static std::optional<DimOrder> orderResult(const Contraction &sum,
   if (!out.isProjectedPermutation())
     return std::nullopt;
   // One dimension of the image that the result keeps has a place already.
-  if (product.hasWholeRows &&
+  if (product.getRowOrder() &&
       !isContracted(product.op, in.getDimPosition(product.imageOrder.back())))
     return llvm::to_vector(llvm::seq<unsigned>(0, out.getNumResults()));
   SmallVector<std::pair<unsigned, unsigned>> places;
@@ -256,7 +265,7 @@ static std::optional<PermutableProduct> findProduct(linalg::GenericOp op) {
     return std::nullopt;
   PermutableProduct product;
   product.op = op;
-  product.image = findImage(*sum, op, product.hasWindows);
+  product.image = findImage(*sum, product);
   if (!product.image)
     return std::nullopt;
   if (!isStatic(product.image->get()) || !isStatic(op.getResult(0)))
@@ -269,8 +278,6 @@ static std::optional<PermutableProduct> findProduct(linalg::GenericOp op) {
       llvm::all_of(op.getDpsInputs(), [](Value input) {
         return getElementTypeOrSelf(input).getIntOrFloatBitWidth() == 16;
       });
-  product.hasWholeRows =
-      !product.hasWindows && orderForRows(op, *product.image).has_value();
   product.imageOrder = orderImage(*sum, in, product);
   if (!product.hasWindows)
     product.filterOrder = orderOther(product);

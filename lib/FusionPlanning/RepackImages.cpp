@@ -70,6 +70,15 @@ struct OperandRepacker::Convolution {
   /// Down the image, when rows are folded.
   Place column;
   bool unfolds() const { return newElements > 1; }
+  /// The last dimensions of a tensor that is laid out anew, of `rows` rows of
+  /// a window where those are folded.
+  SmallVector<int64_t> getInnerSizes(int64_t rows) const {
+    if (fold > 1)
+      return {rows, newElements, newChannels};
+    if (unfolds())
+      return {newElements, newChannels};
+    return {newChannels};
+  }
   /// How the filter, a factor or the result, lies in memory.
   AffineMap getFilterMap(linalg::GenericOp op) const {
     return op.getMatchingIndexingMap(ofGradient ? op.getDpsInitOperand(0)
@@ -403,6 +412,14 @@ bool OperandRepacker::areImages(linalg::GenericOp product) {
   return findConvolution(product).has_value();
 }
 
+Value OperandRepacker::writePadded(Value operand, ArrayRef<int64_t> sizes) {
+  SmallVector<int64_t> shape(
+      cast<RankedTensorType>(operand.getType()).getShape());
+  llvm::copy(sizes, std::prev(shape.end(), sizes.size()));
+  return write(operand, llvm::to_vector(llvm::seq<unsigned>(shape.size())),
+               shape);
+}
+
 Value OperandRepacker::writeImage(linalg::GenericOp product,
                                   const Convolution &conv) {
   Value image = conv.image->get();
@@ -414,31 +431,11 @@ Value OperandRepacker::writeImage(linalg::GenericOp product,
     builder.setInsertionPointAfterValue(image);
     image = buildUnfolded(builder, product, conv);
   }
-  SmallVector<int64_t> shape(
-      cast<RankedTensorType>(image.getType()).getShape());
-  shape.back() = conv.newChannels;
-  if (conv.unfolds())
-    shape[shape.size() - 2] = conv.newElements;
-  if (conv.fold > 1)
-    shape[shape.size() - 3] = conv.newFold;
-  image =
-      write(image, llvm::to_vector(llvm::seq<unsigned>(shape.size())), shape);
+  image = writePadded(image, conv.getInnerSizes(conv.newFold));
   if (!conv.unfolds())
     return image;
   OpBuilder builder(product);
   return buildJoined(builder, product.getLoc(), image, conv.fold > 1 ? 3 : 2);
-}
-
-Value OperandRepacker::writeFeatures(linalg::GenericOp product,
-                                     const Convolution &conv) {
-  Value factor = conv.filter->get();
-  if (!conv.features)
-    return factor;
-  SmallVector<int64_t> shape(
-      cast<RankedTensorType>(factor.getType()).getShape());
-  shape.back() = conv.newFeatures;
-  return write(factor, llvm::to_vector(llvm::seq<unsigned>(shape.size())),
-               shape);
 }
 
 Value OperandRepacker::writeFilter(linalg::GenericOp product,
@@ -448,11 +445,8 @@ Value OperandRepacker::writeFilter(linalg::GenericOp product,
   SmallVector<int64_t> sizes;
   for (unsigned dim : order)
     sizes.push_back(type.getDimSize(dim));
-  sizes.back() = conv.newChannels;
-  if (conv.unfolds())
-    sizes[sizes.size() - 2] = conv.newElements;
-  if (conv.fold > 1)
-    sizes[sizes.size() - 3] = conv.newRows * conv.fold;
+  SmallVector<int64_t> inner = conv.getInnerSizes(conv.newRows * conv.fold);
+  llvm::copy(inner, std::prev(sizes.end(), inner.size()));
   Value filter = write(conv.filter->get(), order, sizes);
   if (!conv.unfolds())
     return filter;
@@ -545,7 +539,9 @@ linalg::GenericOp OperandRepacker::repackGradient(linalg::GenericOp product,
   SmallVector<AffineMap> maps(3);
   unsigned imageNumber = conv.image->getOperandNumber();
   inputs[imageNumber] = writeImage(product, conv);
-  inputs[1 - imageNumber] = writeFeatures(product, conv);
+  if (conv.features)
+    inputs[1 - imageNumber] =
+        writePadded(conv.filter->get(), {conv.newFeatures});
   maps[imageNumber] = loops.getMap(getImageCoords(product, conv));
   maps[1 - imageNumber] =
       loops.getMap(product.getMatchingIndexingMap(conv.filter).getResults());

@@ -35,18 +35,8 @@
 using namespace mlir;
 using namespace mlir::fusion;
 
-/// Parts at most: with the blocks that share each, they fill any chip.
-static constexpr int64_t kMostParts = 32;
-/// Results of a tile that a block makes at least.
-static constexpr int64_t kTileResults = 64 * 64;
-/// Blocks by which each multiprocessor hides what the others' loads take, where
-/// no copies run ahead.
-static constexpr int64_t kBlocksPerSM = 4;
 /// What a tile of tensor cores contracts at once.
 static constexpr int64_t kLeastDepth = 16;
-/// What a part of a dimension contracts at least: steps enough for the copies
-/// that run ahead of them.
-static constexpr int64_t kLeastPart = 256;
 
 namespace {
 /// A product, the loops of which all steps become a batch, and one of which so
@@ -70,9 +60,12 @@ static int64_t countBytes(Value tensor) {
   return type.getNumElements() * type.getElementTypeBitWidth() / 8;
 }
 
-static int64_t countTiles(linalg::GenericOp op) {
-  auto type = cast<RankedTensorType>(op.getResult(0).getType());
-  return llvm::divideCeil(type.getNumElements(), kTileResults);
+static int64_t countResults(linalg::GenericOp op) {
+  return cast<RankedTensorType>(op.getResult(0).getType()).getNumElements();
+}
+
+static int64_t countTiles(linalg::GenericOp op, const SplitConstants &splits) {
+  return llvm::divideCeil(countResults(op), splits.tileResults);
 }
 
 /// The largest divisor of `size` up to `most`.
@@ -111,24 +104,25 @@ static bool isPlain(linalg::GenericOp op) {
   });
 }
 
-/// How one dimension of `op` can be divided, if its parts are worth less memory
-/// than its factors.
+/// How one dimension of `op`, which contracts `sum`, can be divided, if its
+/// parts are worth less memory than its factors.
 static std::optional<DivisibleProduct> findParts(linalg::GenericOp op,
+                                                 const Contraction &sum,
                                                  const TargetInfo &target) {
-  std::optional<Contraction> sum = matchProduct(op);
-  if (!sum || !isPlain(op))
+  if (!isPlain(op))
     return std::nullopt;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   unsigned depth =
-      getDepthDim(*sum, [&](unsigned loop) { return extents[loop]; });
+      getDepthDim(sum, [&](unsigned loop) { return extents[loop]; });
   unsigned widest = depth;
-  int64_t extent = sum->contracted.size() == 1 ? extents[depth] : 1;
-  for (unsigned loop : sum->contracted)
+  int64_t extent = sum.contracted.size() == 1 ? extents[depth] : 1;
+  for (unsigned loop : sum.contracted)
     if (loop != depth && extents[loop] > extent) {
       widest = loop;
       extent = extents[loop];
     }
-  int64_t most = std::max(kMostParts, target.numSMs / countTiles(op));
+  const SplitConstants &splits = target.fitted.splits;
+  int64_t most = std::max(splits.parts, target.numSMs / countTiles(op, splits));
   DivisibleProduct product(op);
   product.divided = widest;
   product.parts = getParts(extent, most);
@@ -195,23 +189,18 @@ static bool canBeOfWarpgroups(const Contraction &sum,
           }));
 }
 
-/// True when the results of `op` leave most of a tile of warpgroups empty.
-static bool hasPartOfTile(linalg::GenericOp op) {
-  auto type = cast<RankedTensorType>(op.getResult(0).getType());
-  return 8 * type.getNumElements() <= kTileResults;
-}
-
 /// The dimensions whose elements give `target` enough blocks, with parts of the
-/// innermost, if the results of `op` are too few for that.
-static std::optional<DivisibleProduct> findDimensions(linalg::GenericOp op,
-                                                      const TargetInfo &target,
-                                                      bool beforeLayouts) {
-  std::optional<Contraction> sum = matchProduct(op);
-  if (!sum ||
-      (beforeLayouts && !hasPartOfTile(op) && canBeOfWarpgroups(*sum, target)))
+/// innermost, if the results of `op`, which makes `sum`, are too few for that.
+static std::optional<DivisibleProduct>
+findDimensions(linalg::GenericOp op, const Contraction &sum,
+               const TargetInfo &target, bool beforeLayouts) {
+  const SplitConstants &splits = target.fitted.splits;
+  if (beforeLayouts && countResults(op) > splits.mostResults &&
+      canBeOfWarpgroups(sum, target))
     return std::nullopt;
-  int64_t blocks = countTiles(op), enough = kBlocksPerSM * target.numSMs;
-  if (2 * blocks > target.numSMs)
+  int64_t blocks = countTiles(op, splits);
+  int64_t enough = splits.blocksPerSM * target.numSMs;
+  if (blocks > splits.busyShare * target.numSMs)
     return std::nullopt;
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   SmallVector<unsigned> contracted = orderContracted(op);
@@ -225,7 +214,7 @@ static std::optional<DivisibleProduct> findDimensions(linalg::GenericOp op,
     int64_t size = sizes[loop];
     depth /= size;
     if (depth < kLeastDepth) {
-      int64_t most = std::min(enough / blocks, size * depth / kLeastPart);
+      int64_t most = std::min(enough / blocks, size * depth / splits.leastPart);
       product.divided = loop;
       product.parts =
           getFilledParts(op, loop, size, std::max<int64_t>(most, 1));
@@ -416,16 +405,24 @@ static bool isOfWarpgroups(Operation *op, const ComputeGraph &graph,
   return false;
 }
 
-/// Divides the products that `findOne` finds.
-static PricedRewrite getRewrite(
-    std::function<std::optional<DivisibleProduct>(linalg::GenericOp)> findOne) {
+/// How a product with what it contracts is divided, if it is.
+using FindDivision = std::function<std::optional<DivisibleProduct>(
+    linalg::GenericOp, const Contraction &)>;
+
+/// Divides the products that `findDivision` says how to.
+static PricedRewrite getRewrite(FindDivision findDivision) {
   PricedRewrite rewrite;
-  rewrite.find = [findOne](FunctionOpInterface func) {
+  rewrite.find = [findDivision](FunctionOpInterface func) {
     std::vector<RewriteMatch> matches;
-    for (auto op : func.getFunctionBody().front().getOps<linalg::GenericOp>())
-      if (std::optional<DivisibleProduct> product = findOne(op))
+    for (auto op : func.getFunctionBody().front().getOps<linalg::GenericOp>()) {
+      std::optional<Contraction> sum = matchProduct(op);
+      std::optional<DivisibleProduct> product;
+      if (sum)
+        product = findDivision(op, *sum);
+      if (product)
         matches.push_back({"parts", getOpLabel(op, NodeKind::Contraction), op,
                            [product]() { return divideProduct(*product); }});
+    }
     return matches;
   };
   rewrite.reason = ReasonCode::SumOfParts;
@@ -433,8 +430,10 @@ static PricedRewrite getRewrite(
 }
 
 PricedRewrite mlir::fusion::getPartsRewrite(const TargetInfo &target) {
-  PricedRewrite rewrite = getRewrite(
-      [&target](linalg::GenericOp op) { return findParts(op, target); });
+  PricedRewrite rewrite =
+      getRewrite([&target](linalg::GenericOp op, const Contraction &sum) {
+        return findParts(op, sum, target);
+      });
   // Factors that tensor copies cannot take are to be laid out anew instead.
   if (target.hasWarpgroups)
     rewrite.isServed = isOfWarpgroups;
@@ -443,9 +442,9 @@ PricedRewrite mlir::fusion::getPartsRewrite(const TargetInfo &target) {
 
 PricedRewrite mlir::fusion::getDimensionsRewrite(const TargetInfo &target,
                                                  bool beforeLayouts) {
-  PricedRewrite rewrite =
-      getRewrite([&target, beforeLayouts](linalg::GenericOp op) {
-        return findDimensions(op, target, beforeLayouts);
+  PricedRewrite rewrite = getRewrite(
+      [&target, beforeLayouts](linalg::GenericOp op, const Contraction &sum) {
+        return findDimensions(op, sum, target, beforeLayouts);
       });
   rewrite.mostTime = target.fitted.kernels.finishedShare;
   // Where warpgroups make it, blocks share a walk through all dimensions.

@@ -48,7 +48,7 @@ void fusion::buildInputPipeline(OpPassManager &manager,
   manager.addPass(createVerifyInputPass());
   manager.addNestedPass<func::FuncOp>(createNoteContractsPass());
   manager.addPass(createRaiseForeignPass());
-  manager.addNestedPass<func::FuncOp>(createExpandRankReductionsPass());
+  manager.addNestedPass<func::FuncOp>(createNormalizeSlicesPass());
   manager.addNestedPass<func::FuncOp>(createGeneralizeDynamicPass());
   if (options.lowerTosa)
     addTosaPasses(manager);

@@ -16,7 +16,9 @@ try:
     import torch_mlir  # noqa: F401
     import fusion_compiler as fusion
     import fusion_compiler.torch as fusion_torch
-    from fusion_compiler.importing import decompositions, fx
+    from fusion_compiler.importing import decompositions, fx, known_places
+    from fusion_compiler.torch import partition
+    from torch.fx.experimental.proxy_tensor import make_fx
     REASON = ""
 except ImportError as error:
     torch, REASON = None, str(error)
@@ -377,6 +379,23 @@ class GradientsTest(CompileTest):
             order = torch.arange(9, device=x.device) * 5 % 4
             return x[:, order] * torch.arange(9.0).to(x.dtype)
         self.check_gradients(function, torch.randn(3, 6))
+
+    def test_places_are_computed_once(self):
+        """Of sums each of which has places made of the last one's."""
+        def function(x, values):
+            places = torch.arange(7)
+            for _ in range(16):
+                places = places * 5 % 7
+                x = x.index_put((places,), values, accumulate=True)
+            return x
+        graph = make_fx(function, tracing_mode="fake")(
+            torch.randn(7), torch.randn(7)).graph
+        with unittest.mock.patch.object(
+                known_places, "_compute",
+                wraps=known_places._compute) as compute:
+            refusals = partition.Refusals(torch.device("cpu"))
+            self.assertEqual(list(refusals.of(graph)), [])
+        self.assertEqual(compute.call_count, 1 + 16 * 2)
 
     def test_embeddings(self):
         """Of positions, at places that are known, and of data, with rows that

@@ -50,13 +50,15 @@ private:
   linalg::GenericOp repackMatrices(linalg::GenericOp product);
   linalg::GenericOp repackImages(linalg::GenericOp product);
   Value writeImage(linalg::GenericOp product, const Convolution &conv);
-  Value writeFeatures(linalg::GenericOp product, const Convolution &conv);
   Value writeFilter(linalg::GenericOp product, const Convolution &conv);
   linalg::GenericOp repackGradient(linalg::GenericOp product,
                                    const Convolution &conv);
   /// `operand` with its dimensions in `order` (the old one of each new) and
   /// zeros added up to `sizes`, written by a kernel.
   Value write(Value operand, ArrayRef<unsigned> order, ArrayRef<int64_t> sizes);
+  /// The same with all dimensions in their order and zeros added to the last
+  /// ones alone, up to `sizes`.
+  Value writePadded(Value operand, ArrayRef<int64_t> sizes);
   /// Replaces `product` by one that reads `inputs` through `maps`.
   linalg::GenericOp replace(linalg::GenericOp product, ArrayRef<Value> inputs,
                             ArrayRef<AffineMap> maps,

@@ -104,9 +104,9 @@ def RestoreContractsPass
   }];
 }
 
-def ExpandRankReductionsPass
-    : Pass<"fusion-input-expand-rank-reductions", "::mlir::func::FuncOp"> {
-  let summary = "Make slices of full rank of those that drop dimensions";
+def NormalizeSlicesPass
+    : Pass<"fusion-input-normalize-slices", "::mlir::func::FuncOp"> {
+  let summary = "Bring slices and padding into forms that fold as they are";
   let description = [{
     Input: any function. Output: `tensor.extract_slice` and
     `tensor.insert_slice` with offsets, sizes or strides that are operands drop

@@ -72,11 +72,7 @@ AccessPlan::AccessPlan(ProgramLowering &lowering, const tile::Access &access,
   auto view = access.view.getDefiningOp<tile::MakeViewOp>();
   tile::ViewType type = view.getType();
   base = lowering.getScalar(view.getBase());
-  unsigned dynamic = 0;
-  for (int64_t size : type.getShape())
-    sizes.push_back(ShapedType::isDynamic(size)
-                        ? lowering.getScalar(view.getSizes()[dynamic++])
-                        : builder.constantIndex(size));
+  sizes = getSizes(view);
   staticStrides = tile::getViewStrides(type);
   strides.resize(type.getRank());
   for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {

@@ -58,11 +58,7 @@ BoundSearch::BoundSearch(ProgramLowering &lowering, tile::FindBoundOp op)
     : OpEmitter(lowering), op(op) {
   auto view = op.getView().getDefiningOp<tile::MakeViewOp>();
   base = lowering.getScalar(view.getBase());
-  unsigned dynamic = 0;
-  for (int64_t size : view.getType().getShape())
-    sizes.push_back(ShapedType::isDynamic(size)
-                        ? lowering.getScalar(view.getSizes()[dynamic++])
-                        : builder.constantIndex(size));
+  sizes = getSizes(view);
   for (Value begin : op.getBegins())
     begins.push_back(lowering.getScalar(begin));
   for (int64_t size : op.getSizes())

@@ -26,6 +26,17 @@ protected:
         threads(lowering.getThreads()),
         sharedMemory(lowering.getSharedMemory()) {}
 
+  /// The sizes of `view`, as indices.
+  SmallVector<Value> getSizes(tile::MakeViewOp view) {
+    SmallVector<Value> sizes;
+    unsigned dynamic = 0;
+    for (int64_t size : view.getType().getShape())
+      sizes.push_back(ShapedType::isDynamic(size)
+                          ? lowering.getScalar(view.getSizes()[dynamic++])
+                          : builder.constantIndex(size));
+    return sizes;
+  }
+
   ProgramLowering &lowering;
   ThreadBuilder &builder;
   ThreadIndex &threads;

@@ -135,12 +135,13 @@ def _looked_up(node, values):
     return reads and [reads]
 
 
-def is_of_data(node):
-    """Whether a node adds values into places that are not known."""
+def is_of_data(node, values):
+    """Whether a node adds values into places that are not known. `values`, {} at
+    first, remembers what was found out about the nodes of its graph."""
     if node.target is aten.embedding_dense_backward.default:
-        return not _looked_up(node, {})
+        return not _looked_up(node, values)
     return (node.target in _PUTS and node.args[3:] == (True,)
-            and not _separate(node, {}))
+            and not _separate(node, values))
 
 
 def find(graph):

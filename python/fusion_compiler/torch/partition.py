@@ -79,6 +79,7 @@ class Refusals:
     def __init__(self, device):
         self.device, self.by_name, self.taken_apart = device, {}, {}
         self.searches, self._hopeless = 0, set()
+        self._known = None, {}
         # Names of the operations that begin a part of their own.
         self.cuts = set()
 
@@ -134,6 +135,13 @@ class Refusals:
         self.searches += 1
         return self.searches <= _SEARCHES
 
+    def _known_in(self, graph):
+        """What known_places.py found out about nodes of a graph: of the last
+        one asked about, since these are tensors."""
+        if self._known[0] is not graph:
+            self._known = graph, {}
+        return self._known[1]
+
     def of(self, graph):
         """(node, reason) of each operation that PyTorch has to run."""
         for node in graph.nodes:
@@ -162,7 +170,7 @@ class Refusals:
             return "writes to an argument"
         if torch.Tag.nondeterministic_seeded in node.target.tags:
             return "draws random numbers from PyTorch's generator"
-        if known_places.is_of_data(node):
+        if known_places.is_of_data(node, self._known_in(node.graph)):
             reason = data_places.reason_against(
                 node, is_made_of_nothing(node.args[0]))
             if reason:

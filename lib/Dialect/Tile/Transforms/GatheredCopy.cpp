@@ -302,56 +302,50 @@ static Value keepOutside(OpBuilder &builder, Value index, LoadOp load,
   return arith::SelectOp::create(builder, loc, isInside, index, outside);
 }
 
-SmallVector<Value> tile::emitStarts(OpBuilder &builder, LoadOp load,
-                                    const TensorCopy &copy,
-                                    function_ref<Value(Value)> getScalar) {
+/// `coords` of each piece of `copy`, one after the other. Those that index
+/// tiles of `load` are, if any, are loaded.
+static SmallVector<Value> emitPlaces(OpBuilder &builder, LoadOp load,
+                                     const TensorCopy &copy,
+                                     ArrayRef<AffineExpr> coords,
+                                     ValueRange indices,
+                                     function_ref<Value(Value)> getScalar) {
   SmallVector<Value> symbols =
       llvm::map_to_vector(load.getSymbols(), getScalar);
   if (!copy.pieces)
-    return emitCoordinates(builder, load.getLoc(), copy.starts, symbols);
+    return emitCoordinates(builder, load.getLoc(), coords, symbols);
   auto [axis, length] = *copy.pieces;
   ElementWriter elements(builder, getScalar);
-  SmallVector<Value> starts;
+  SmallVector<Value> places;
   int64_t rows = getTileShape(load.getType())[axis];
   for (int64_t row = 0; row < rows; row += length) {
     SmallVector<int64_t> position(2, 0);
     position[axis] = row;
-    SmallVector<Value> all = symbols;
-    for (auto [number, indices] : llvm::enumerate(load.getIndices()))
-      all.push_back(elements.write(indices, position));
+    SmallVector<Value> numbers = llvm::map_to_vector(
+        indices, [&](Value tile) { return elements.write(tile, position); });
     AffineExpr at = getAffineConstantExpr(row, load.getContext());
-    for (auto [dim, start] : llvm::enumerate(copy.starts)) {
-      if (std::optional<unsigned> number = getIndexTile(start, load)) {
-        starts.push_back(
-            keepOutside(builder, all[symbols.size() + *number], load, dim));
+    for (auto [dim, coord] : llvm::enumerate(coords)) {
+      if (std::optional<unsigned> tile = getIndexTile(coord, load)) {
+        places.push_back(keepOutside(builder, numbers[*tile], load, dim));
         continue;
       }
-      starts.push_back(
-          emitCoordinates(builder, load.getLoc(), start.replaceDims(at), all)
-              .front());
+      places.push_back(emitCoordinates(builder, load.getLoc(),
+                                       coord.replaceDims(at), symbols)
+                           .front());
     }
   }
-  return starts;
+  return places;
+}
+
+SmallVector<Value> tile::emitStarts(OpBuilder &builder, LoadOp load,
+                                    const TensorCopy &copy,
+                                    function_ref<Value(Value)> getScalar) {
+  return emitPlaces(builder, load, copy, copy.starts, load.getIndices(),
+                    getScalar);
 }
 
 SmallVector<Value> tile::emitOffsets(OpBuilder &builder, LoadOp load,
                                      const TensorCopy &copy,
                                      function_ref<Value(Value)> getScalar) {
-  SmallVector<Value> symbols =
-      llvm::map_to_vector(load.getSymbols(), getScalar);
-  if (!copy.pieces)
-    return emitCoordinates(builder, load.getLoc(), copy.offsets, symbols);
-  auto [axis, length] = *copy.pieces;
-  SmallVector<Value> offsets;
-  int64_t rows = getTileShape(load.getType())[axis];
-  for (int64_t row = 0; row < rows; row += length) {
-    AffineExpr at = getAffineConstantExpr(row, load.getContext());
-    SmallVector<AffineExpr> own =
-        llvm::map_to_vector(copy.offsets, [&](AffineExpr offset) {
-          return offset.replaceDims(at);
-        });
-    llvm::append_range(offsets,
-                       emitCoordinates(builder, load.getLoc(), own, symbols));
-  }
-  return offsets;
+  return emitPlaces(builder, load, copy, copy.offsets, /*indices=*/{},
+                    getScalar);
 }

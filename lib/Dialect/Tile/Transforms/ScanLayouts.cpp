@@ -54,7 +54,7 @@ LinearLayout tile::getScannedLayout(const LinearLayout &layout, unsigned dim,
                                     int64_t numWarps) {
   if (getScanPlan(layout, dim))
     return layout;
-  ArrayRef<int64_t> shape = layout.shape();
+  SmallVector<int64_t, 4> shape = layout.shape();
   unsigned fastest = dim + 1 == shape.size() ? 0 : shape.size() - 1;
   return getRunLayout(shape, dim, fastest, /*vector=*/1, numWarps);
 }

@@ -1,4 +1,4 @@
-// RUN: fusion-opt %s --fusion-input-expand-rank-reductions | FileCheck %s
+// RUN: fusion-opt %s --fusion-input-normalize-slices | FileCheck %s
 
 // An offset that is an operand may fold.
 // CHECK-LABEL: @extract

@@ -1,4 +1,4 @@
-//===- ExpandRankReductions.cpp - Slices of full rank ---------------------===//
+//===- NormalizeSlices.cpp - Slices and padding in one form ---------------===//
 //
 // Part of the Fusion project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,7 +15,7 @@
 #include "fusion/Preprocessing/Passes.h"
 
 namespace mlir::fusion {
-#define GEN_PASS_DEF_EXPANDRANKREDUCTIONSPASS
+#define GEN_PASS_DEF_NORMALIZESLICESPASS
 #include "fusion/Preprocessing/Passes.h.inc"
 } // namespace mlir::fusion
 
@@ -23,9 +23,8 @@ using namespace mlir;
 using namespace mlir::fusion;
 
 namespace {
-struct ExpandRankReductionsPass
-    : public fusion::impl::ExpandRankReductionsPassBase<
-          ExpandRankReductionsPass> {
+struct NormalizeSlicesPass
+    : public fusion::impl::NormalizeSlicesPassBase<NormalizeSlicesPass> {
   using Base::Base;
 
   void runOnOperation() override {
