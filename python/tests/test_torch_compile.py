@@ -398,6 +398,26 @@ class GradientsTest(CompileTest):
         self.check_gradients(lambda x: F.max_pool2d(x, 3, 2, 1), x)
         self.check_gradients(lambda x: F.max_pool2d(
             x, (2, 3), (1, 2), (1, 1), (1, 2), ceil_mode=True), x)
+        # Steps as long as windows and longer, which leave elements out, and
+        # equal elements.
+        self.check_gradients(lambda x: F.max_pool2d(x.round(), 2, 3), x)
+        self.check_gradients(lambda x: F.max_pool2d(x, 3, (4, 3), 1), x)
+
+    def test_maximum_of_windows_of_any_sizes(self):
+        import torch.nn.functional as F
+        compiled = self.compile(
+            lambda x: F.max_pool2d(x.exp(), 3, 2, 1), dynamic=True)
+        for sizes in ((2, 3, 9, 11), (3, 2, 12, 8)):
+            x = torch.randn(sizes, requires_grad=True)
+            result = compiled(x)
+            grad = torch.randn_like(result)
+            got, = torch.autograd.grad(result, x, grad)
+            wide = x.detach().double().requires_grad_()
+            wanted, = torch.autograd.grad(
+                F.max_pool2d(wide.exp(), 3, 2, 1), wide, grad.double())
+            torch.testing.assert_close(got.double(), wanted, rtol=1e-5,
+                                       atol=1e-5)
+        self.assertEqual(self.fallbacks(), set(), str(fusion_torch.report()))
 
     def test_losses_of_classes(self):
         import torch.nn.functional as F

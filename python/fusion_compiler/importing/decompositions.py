@@ -379,40 +379,58 @@ def _nll_loss_backward(grad, scores, target, weight, reduction, ignore_index,
 _MOST_WINDOWS = 25
 
 
-def _windows(size, results, kernel, stride, padding, dilation, device):
-    """[(the number of a window, whether there is one)] for the windows that
-    elements 0 … size - 1 of a dimension may be in, each as a tensor."""
-    last = torch.div(torch.arange(size, device=device) + padding, stride,
-                     rounding_mode="floor")
-    extent = (kernel - 1) * dilation + 1
-    found = [last - back for back in range(-(-extent // stride))]
-    return [(one.clamp(0, results - 1), (one >= 0) & (one < results))
-            for one in found]
+def _shifts(kernel, stride, padding, dilation):
+    """(low, high, shifts) of a dimension. With the results of windows padded by
+    `low` and `high` elements, elements stride * i … stride * (i + 1) - 1 are in
+    the windows i + shift, of which some may lie beside an element."""
+    reach = (kernel - 1) * dilation
+    first = -((reach - padding) // stride)
+    last = (stride - 1 + padding) // stride
+    # Of windows there may be fewer than of groups of `stride` elements.
+    missing = (stride - 1 - 2 * padding + reach) // stride
+    low, high = max(0, -first), max(0, last + missing)
+    return low, high, range(low + first, low + last + 1)
 
 
 def _max_pool2d_backward(grad, tensor, kernel_size, stride, padding, dilation,
                          ceil_mode, indices):
-    """Each element looks at the windows that it is in, instead of being
-    written by index: (…, height, width)."""
+    """Each element looks at the windows that it may be in, instead of being
+    written by index: (…, height, width). As many elements as a step of the
+    windows look at the same ones: they are computed as (…, rows, stride,
+    columns, stride) of results that lie side by side."""
     kernel, stride, padding, dilation = (
         [*one] * (2 // len(one)) for one in (
             kernel_size, stride or kernel_size, padding, dilation))
     rows, columns = (
-        _windows(tensor.shape[d], grad.shape[d], kernel[d], stride[d],
-                 padding[d], dilation[d], grad.device) for d in (-2, -1))
-    if len(rows) * len(columns) > _MOST_WINDOWS:
+        _shifts(*one) for one in zip(kernel, stride, padding, dilation))
+    if len(rows[2]) * len(columns[2]) > _MOST_WINDOWS:
         raise NotDecomposed("the windows of a maximum overlap much")
-    height, width = tensor.shape[-2:]
-    places = torch.arange(height * width, device=grad.device).reshape(
-        height, width)
+    sizes = tensor.shape[-2:]
+    groups = [(size + step - 1) // step
+              for size, step in zip(sizes, stride)]
+    row, column = (
+        torch.arange(many * step, device=grad.device).reshape(many, step)
+        for many, step in zip(groups, stride))
+    places = row[:, :, None, None] * sizes[1] + column
+    # What lies beyond a row would be the place of the next one's first.
+    places = torch.where(column < sizes[1], places, -2)
+    edges = [*columns[:2], *rows[:2]]
+    indices = aten.constant_pad_nd(indices, edges, -1)
+    grad = aten.constant_pad_nd(grad, edges, 0)
+
+    def shifted(results, down, right):
+        part = results.narrow(-2, down, groups[0]).narrow(-1, right, groups[1])
+        return part[..., :, None, :, None]
+
     total = 0
-    for row, row_there in rows:
-        for column, column_there in columns:
-            here = (indices[..., row[:, None], column] == places) & (
-                row_there[:, None] & column_there)
+    for down in rows[2]:
+        for right in columns[2]:
             total = total + torch.where(
-                here, _wide(grad[..., row[:, None], column]), 0)
-    return total.to(tensor.dtype)
+                shifted(indices, down, right) == places,
+                _wide(shifted(grad, down, right)), 0)
+    total = total.reshape([*tensor.shape[:-2], groups[0] * stride[0],
+                           groups[1] * stride[1]])
+    return total[..., :sizes[0], :sizes[1]].to(tensor.dtype)
 
 
 _LATE = {
