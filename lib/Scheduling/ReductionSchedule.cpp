@@ -100,16 +100,28 @@ static const KernelTensor *findLargest(ArrayRef<KernelTensor> tensors) {
   return largest;
 }
 
+/// The input of the most elements among those that lie in memory along the
+/// dimension that most bytes do, or among all where none does; null for none.
+static const KernelTensor *findUsualInput(const LoopFacts &facts) {
+  unsigned fastest = facts.getFastest();
+  auto rank = [&](const KernelTensor &input) {
+    std::optional<unsigned> number = input.findBeyond({});
+    return std::pair(number && input.dims[*number] == fastest,
+                     input.elements());
+  };
+  const KernelTensor *usual = nullptr;
+  for (const KernelTensor &input : facts.inputs)
+    if (!input.shape.empty() && (!usual || rank(input) > rank(*usual)))
+      usual = &input;
+  return usual;
+}
+
 /// Tiles of `width` elements in all along kept dimensions that lie side by side
-/// in the largest operand, with `afterWhole` also beside reduced ones that a
+/// in most of what is read, with `afterWhole` also beside reduced ones that a
 /// tile has whole; returns how many elements lie side by side.
 static int64_t addColumns(const LoopFacts &facts, int64_t width,
                           LoopSchedule &draft, bool afterWhole = false) {
-  const KernelTensor *largest = nullptr;
-  for (const KernelTensor &input : facts.inputs)
-    if (!input.shape.empty() &&
-        (!largest || input.elements() > largest->elements()))
-      largest = &input;
+  const KernelTensor *largest = findUsualInput(facts);
   int64_t columns = 1;
   if (!largest)
     return columns;

@@ -329,10 +329,13 @@ class GraphsTest(CompileTest):
                 (convolution, (4, 6), {"stride": 2, "padding": 1}),
                 (convolution, (4, 6), {"stride": 3, "dilation": 2}),
                 (convolution, (4, 6), {"stride": 4}),
+                (convolution, (4, 6), {"stride": 4, "padding": 2}),
+                (convolution, (4, 6), {"stride": (2, 1), "padding": (0, 2)}),
                 (transposed, (4, 6), {"groups": 2, "stride": 2}),
                 (transposed, (4, 6), {"stride": 3, "output_padding": 2,
                                       "padding": 2})):
             with self.subTest(f"{make.__name__} {options}"):
+                torch._dynamo.reset()  # It compiles a few of one kind only.
                 module = make(*channels, 3, **options)
                 x = torch.randn(2, channels[0], 7, 8)
                 grads = torch.randn(module(x).shape)
@@ -344,6 +347,43 @@ class GraphsTest(CompileTest):
                     torch.testing.assert_close(one, other, rtol=1e-5,
                                                atol=1e-4)
         self.assertEqual(self.fallbacks(), set(), str(fusion_torch.report()))
+
+    def test_gradients_of_images_of_any_sizes(self):
+        """With strides, of images whose sizes are not known."""
+        for kernel, padding in ((3, 1), (1, 0)):
+            torch._dynamo.reset()
+            module = torch.nn.Conv2d(4, 6, kernel, 2, padding)
+            compiled = self.compile(module, dynamic=True)
+            for sizes in ((2, 4, 9, 8), (3, 4, 6, 11)):
+                x = torch.randn(sizes, requires_grad=True)
+                grad = torch.randn(module(x).shape)
+                actual, = torch.autograd.grad(compiled(x), x, grad)
+                wide = torch.nn.Conv2d(4, 6, kernel, 2, padding).double()
+                wide.load_state_dict(module.state_dict())
+                exact = x.detach().double().requires_grad_()
+                expected, = torch.autograd.grad(wide(exact), exact,
+                                                grad.double())
+                torch.testing.assert_close(actual.double(), expected,
+                                           rtol=1e-5, atol=2e-6)
+        self.assertEqual(self.fallbacks(), set(), str(fusion_torch.report()))
+
+    def test_gradients_of_images_multiply_no_zeros(self):
+        """Where windows are two elements apart, a product has a quarter of the
+        image's places, and as many channels for each of the four between."""
+        from torch.fx.experimental.proxy_tensor import make_fx
+
+        from fusion_compiler.importing import decompositions
+        grad, x, weight = (torch.randn(sizes) for sizes in (
+            (2, 6, 4, 4), (2, 4, 8, 8), (6, 4, 3, 3)))
+        traced = make_fx(
+            lambda *tensors: torch.ops.aten.convolution_backward(
+                *tensors, None, [2, 2], [1, 1], [1, 1], False, [0, 0], 1,
+                [True, False, False])[0],
+            decomposition_table=decompositions.late())(grad, x, weight)
+        made, = (node.meta["val"] if "val" in node.meta else
+                 node.meta["tensor_meta"] for node in traced.graph.nodes
+                 if node.target is torch.ops.aten.convolution.default)
+        self.assertEqual(list(made.shape), [2, 16, 4, 4])
 
     def test_gradients_of_filters_are_rounded_once(self):
         """With strides, torch-mlir's are, for each image by itself."""
@@ -417,6 +457,26 @@ class GradientsTest(CompileTest):
         self.check_gradients(lambda x: F.max_pool2d(x, 3, 2, 1), x)
         self.check_gradients(lambda x: F.max_pool2d(
             x, (2, 3), (1, 2), (1, 1), (1, 2), ceil_mode=True), x)
+        # Steps as long as windows and longer, which leave elements out, and
+        # equal elements.
+        self.check_gradients(lambda x: F.max_pool2d(x.round(), 2, 3), x)
+        self.check_gradients(lambda x: F.max_pool2d(x, 3, (4, 3), 1), x)
+
+    def test_maximum_of_windows_of_any_sizes(self):
+        import torch.nn.functional as F
+        compiled = self.compile(
+            lambda x: F.max_pool2d(x.exp(), 3, 2, 1), dynamic=True)
+        for sizes in ((2, 3, 9, 11), (3, 2, 12, 8)):
+            x = torch.randn(sizes, requires_grad=True)
+            result = compiled(x)
+            grad = torch.randn_like(result)
+            got, = torch.autograd.grad(result, x, grad)
+            wide = x.detach().double().requires_grad_()
+            wanted, = torch.autograd.grad(
+                F.max_pool2d(wide.exp(), 3, 2, 1), wide, grad.double())
+            torch.testing.assert_close(got.double(), wanted, rtol=1e-5,
+                                       atol=1e-5)
+        self.assertEqual(self.fallbacks(), set(), str(fusion_torch.report()))
 
     def test_losses_of_classes(self):
         import torch.nn.functional as F

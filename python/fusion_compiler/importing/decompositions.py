@@ -245,33 +245,88 @@ def _weight_gradient(grad, tensor, weight, stride, padding, dilation, groups):
     return result.transpose(0, 1)
 
 
+def _shifts(kernel, stride, padding, dilation):
+    """(low, high, shifts) of a dimension. With the results of windows padded by
+    `low` and `high` elements, elements stride * i … stride * (i + 1) - 1 are in
+    the windows i + shift, of which some may lie beside an element."""
+    reach = (kernel - 1) * dilation
+    first = -((reach - padding) // stride)
+    last = (stride - 1 + padding) // stride
+    # Of windows there may be fewer than of groups of `stride` elements.
+    missing = (stride - 1 - 2 * padding + reach) // stride
+    low, high = max(0, -first), max(0, last + missing)
+    return low, high, range(low + first, low + last + 1)
+
+
+def _padded(tensor, dim, low, high):
+    """`tensor` with zeros before and behind dimension `dim`."""
+    if low == high == 0:
+        return tensor
+    return aten.constant_pad_nd(
+        tensor, [0, 0] * (tensor.dim() - dim - 1) + [low, high], 0)
+
+
+def _by_phases(weight, dim, phases, before, dilation):
+    """Dimension `dim` of filters as (shift, phase): the factors of the element
+    at a phase, of so many, in the window at a shift. Before the first factor
+    there are `before` zeros."""
+    kernel = weight.shape[dim]
+    weight = _padded(weight.unsqueeze(dim + 1), dim + 1, 0, dilation - 1)
+    reach = (kernel - 1) * dilation + 1
+    weight = weight.flatten(dim, dim + 1).narrow(dim, 0, reach)
+    weight = _padded(weight, dim, before, -(before + reach) % phases)
+    return weight.unflatten(dim, (-1, phases)).flip(dim)
+
+
 def _tensor_gradient(grad, tensor, weight, stride, padding, dilation, groups):
-    """The gradient of the input of a convolution: the transposed one; without
-    strides that is one with the filters turned round, which torch-mlir has of
-    a channel for each group as well."""
-    border = [d * (k - 1) - p for k, p, d in zip(weight.shape[2:], padding,
-                                                 dilation)]
-    if all(s == 1 for s in stride) and min(border) >= 0:
-        turned = weight.reshape(groups, -1, *weight.shape[1:]).transpose(
-            1, 2).flatten(0, 1).flip(list(range(2, weight.dim())))
-        return aten.convolution(grad, turned, None, stride, border, dilation,
-                                False, [0] * len(stride), groups)
-    rest = [size - ((out - 1) * s - 2 * p + d * (k - 1) + 1)
-            for size, out, k, s, p, d in zip(
-                tensor.shape[2:], grad.shape[2:], weight.shape[2:], stride,
-                padding, dilation)]
-    return aten.convolution(grad, weight, None, stride, padding, dilation,
-                            True, rest, groups)
+    """The gradient of the input of a convolution: one without strides, that has
+    for each channel a feature for each place between two windows (Shi et al.
+    2016). Between elements of `grad` there are no zeros that are multiplied."""
+    batch, channels, *sizes = tensor.shape
+    inputs, filters = grad, weight
+    phases, origins, many = [], [], []
+    for dim, (size, kernel, s, p, d) in enumerate(zip(
+            sizes, weight.shape[2:], stride, padding, dilation)):
+        # Places that are in no window are left out: then these begin at 0.
+        reach = (kernel - 1) * d
+        origins.append(p if reach < s else 0)
+        phases.append(min(s, reach + 1))
+        low, high, shifts = _shifts(kernel, s, p - origins[-1], d)
+        many.append((size + origins[-1] + s - 1) // s)
+        inputs = _padded(inputs, dim + 2, low, high).narrow(
+            dim + 2, shifts[0], many[-1] + len(shifts) - 1)
+        before = s * (shifts[-1] - low) - (p - origins[-1])
+        filters = _by_phases(filters, 2 * dim + 2, phases[-1], before, d)
+    rank = len(stride)
+    # From (group, feature, channel, shift, phase, shift, phase, …).
+    filters = filters.unflatten(0, (groups, -1)).permute(
+        0, *range(4, 4 + 2 * rank, 2), 2, 1, *range(3, 3 + 2 * rank, 2))
+    filters = filters.flatten(0, rank + 1)
+    result = aten.convolution(inputs, filters, None, [1] * rank, [0] * rank,
+                              [1] * rank, False, [0] * rank, groups)
+    result = result.reshape(batch, groups, *phases, channels // groups, *many)
+    # To (batch, group, channel, row, phase, column, phase, …).
+    result = result.permute(0, 1, rank + 2, *(
+        place for dim in range(rank) for place in (rank + 3 + dim, 2 + dim)))
+    for dim, (s, phase) in enumerate(zip(stride, phases)):
+        result = _padded(result, 2 * dim + 4, 0, s - phase)
+    result = result.reshape(batch, channels, *(
+        one * s for one, s in zip(many, stride)))
+    for dim, (origin, size) in enumerate(zip(origins, sizes), 2):
+        result = result.narrow(dim, origin, size)
+    return result
 
 
 def _convolution_backward(grad, tensor, weight, bias_sizes, stride, padding,
                           dilation, transposed, output_padding, groups,
                           wanted):
     """torch-mlir has those of inputs and biases of convolutions that are
-    neither transposed nor in groups. A transposed one is the adjoint of a
+    neither transposed nor in groups, and puts zeros between the elements of
+    `grad` where there are strides. A transposed one is the adjoint of a
     convolution with the same weight: that of `grad`, and the gradient of its
     weight with the two tensors exchanged."""
-    is_plain = not transposed and groups == 1
+    is_plain = not transposed and groups == 1 and (
+        not wanted[0] or all(one == 1 for one in stride))
     if is_plain and not wanted[1]:
         return NotImplemented
     form = stride, padding, dilation, groups
@@ -379,40 +434,45 @@ def _nll_loss_backward(grad, scores, target, weight, reduction, ignore_index,
 _MOST_WINDOWS = 25
 
 
-def _windows(size, results, kernel, stride, padding, dilation, device):
-    """[(the number of a window, whether there is one)] for the windows that
-    elements 0 … size - 1 of a dimension may be in, each as a tensor."""
-    last = torch.div(torch.arange(size, device=device) + padding, stride,
-                     rounding_mode="floor")
-    extent = (kernel - 1) * dilation + 1
-    found = [last - back for back in range(-(-extent // stride))]
-    return [(one.clamp(0, results - 1), (one >= 0) & (one < results))
-            for one in found]
-
-
 def _max_pool2d_backward(grad, tensor, kernel_size, stride, padding, dilation,
                          ceil_mode, indices):
-    """Each element looks at the windows that it is in, instead of being
-    written by index: (…, height, width)."""
+    """Each element looks at the windows that it may be in, instead of being
+    written by index: (…, height, width). As many elements as a step of the
+    windows look at the same ones: they are computed as (…, rows, stride,
+    columns, stride) of results that lie side by side."""
     kernel, stride, padding, dilation = (
         [*one] * (2 // len(one)) for one in (
             kernel_size, stride or kernel_size, padding, dilation))
     rows, columns = (
-        _windows(tensor.shape[d], grad.shape[d], kernel[d], stride[d],
-                 padding[d], dilation[d], grad.device) for d in (-2, -1))
-    if len(rows) * len(columns) > _MOST_WINDOWS:
+        _shifts(*one) for one in zip(kernel, stride, padding, dilation))
+    if len(rows[2]) * len(columns[2]) > _MOST_WINDOWS:
         raise NotDecomposed("the windows of a maximum overlap much")
-    height, width = tensor.shape[-2:]
-    places = torch.arange(height * width, device=grad.device).reshape(
-        height, width)
+    sizes = tensor.shape[-2:]
+    groups = [(size + step - 1) // step
+              for size, step in zip(sizes, stride)]
+    row, column = (
+        torch.arange(many * step, device=grad.device).reshape(many, step)
+        for many, step in zip(groups, stride))
+    places = row[:, :, None, None] * sizes[1] + column
+    # What lies beyond a row would be the place of the next one's first.
+    places = torch.where(column < sizes[1], places, -2)
+    edges = [*columns[:2], *rows[:2]]
+    indices = aten.constant_pad_nd(indices, edges, -1)
+    grad = aten.constant_pad_nd(grad, edges, 0)
+
+    def shifted(results, down, right):
+        part = results.narrow(-2, down, groups[0]).narrow(-1, right, groups[1])
+        return part[..., :, None, :, None]
+
     total = 0
-    for row, row_there in rows:
-        for column, column_there in columns:
-            here = (indices[..., row[:, None], column] == places) & (
-                row_there[:, None] & column_there)
+    for down in rows[2]:
+        for right in columns[2]:
             total = total + torch.where(
-                here, _wide(grad[..., row[:, None], column]), 0)
-    return total.to(tensor.dtype)
+                shifted(indices, down, right) == places,
+                _wide(shifted(grad, down, right)), 0)
+    total = total.reshape([*tensor.shape[:-2], groups[0] * stride[0],
+                           groups[1] * stride[1]])
+    return total[..., :sizes[0], :sizes[1]].to(tensor.dtype)
 
 
 _LATE = {
