@@ -401,7 +401,8 @@ typedef struct FusionRtSectionOptions {
   /// needs it any more. Null: none. A launch is right whatever the caller then
   /// does.
   const uint8_t *isReleased;
-  /// There is one section if more would not spare as many bytes.
+  /// There is one section unless those after the first spare as many bytes
+  /// each.
   uint64_t leastGain;
 } FusionRtSectionOptions;
 

@@ -212,7 +212,9 @@ Result<SectionPlan> planSections(const Entry &entry,
   int64_t whole = planner.sumWhole(workspaceBytes);
   Result<SectionPlan> plan = planner.build(
       entry.steps.empty() ? std::vector<uint32_t>{0} : planner.divide());
-  if (plan && plan->firstSteps.size() > 1 && whole - plan->bytes < leastGain)
+  // Divided, so that no product overflows.
+  if (plan && plan->firstSteps.size() > 1 &&
+      (whole - plan->bytes) / int64_t(plan->firstSteps.size() - 1) < leastGain)
     plan = planner.build({0});
   if (plan)
     plan->wholeBytes = whole;

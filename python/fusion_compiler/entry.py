@@ -187,10 +187,10 @@ class Entry:
 
         `released` has for each input whether the launcher may let go of the
         argument once nothing needs it any more. The list is then emptied by the
-        call, and where that spares at least `least_gain` bytes the launch goes
-        in sections, between which results and temporaries are allocated and
-        arguments are let go of (docs/Runtime.md). What the caller or others
-        still hold stays as it is.
+        call, and the launch goes in sections, between which results and
+        temporaries are allocated and arguments are let go of, if each section
+        spares at least `least_gain` bytes (docs/Runtime.md). What the caller
+        or others still hold stays as it is.
         """
         inputs = _orders(input_orders, self.inputs, "input")
         outputs = _orders(output_orders, self.outputs, "output")

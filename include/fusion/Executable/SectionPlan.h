@@ -40,8 +40,9 @@ struct SectionPlan {
 /// Divides the steps of `entry` into as few sections as need no more memory
 /// than the neediest step does. `bytes` are the sizes of its buffers,
 /// `isReleased` says of every input whether the caller gives it back once it is
-/// not needed, and the plan is of one section if more spare less than
-/// `leastGain` bytes. An error only when sizes pass 2^63 together.
+/// not needed, and the plan is of one section if those after the first would
+/// spare less than `leastGain` bytes each. An error only when sizes pass 2^63
+/// together.
 Result<SectionPlan> planSections(const Entry &entry,
                                  const std::vector<int64_t> &bytes,
                                  const std::vector<bool> &isReleased,

@@ -240,7 +240,7 @@ class Imported:
         return package
 
 
-# A launch goes in sections where that spares as many bytes. A section costs the
+# A launch goes in sections that spare as many bytes each. A section costs the
 # host a few microseconds, in which a GPU moves about as much.
 LEAST_GAIN = 8 << 20
 

@@ -118,6 +118,12 @@ TEST(SectionPlanTest, SmallGainsAreNotWorthIt) {
   SectionPlan whole = program.plan(0, 1025);
   EXPECT_EQ(whole.firstSteps.size(), 1u);
   EXPECT_EQ(whole.uses[3].first, 0u);
+  // What is gained is for all sections but the first together.
+  uint32_t c = program.add(BufferKind::Input, 1024);
+  program.copy(c, program.add(BufferKind::Output, 1024));
+  EXPECT_EQ(program.plan().firstSteps.size(), 3u);
+  EXPECT_EQ(program.plan(0, 1024).firstSteps.size(), 3u);
+  EXPECT_EQ(program.plan(0, 1025).firstSteps.size(), 1u);
 }
 
 TEST(SectionPlanTest, StepsThatNeedLessShareASection) {
