@@ -28,12 +28,11 @@ makeSections(FusionRtEntry &entry, const FusionRtTensor *inputs,
   std::vector<bool> isReleased(numInputs, false);
   for (uint32_t i = 0; options.isReleased && i < numInputs; ++i)
     isReleased[i] = options.isReleased[i] != 0;
-  int64_t workspace =
-      spec->signalsOffset >= 0 ? spec->signalsOffset : spec->workspaceBytes;
   auto leastGain =
       static_cast<int64_t>(std::min<uint64_t>(options.leastGain, INT64_MAX));
-  Result<SectionPlan> plan = planSections(entry.entry, spec->bufferBytes,
-                                          isReleased, workspace, leastGain);
+  Result<SectionPlan> plan =
+      planSections(entry.entry, spec->bufferBytes, isReleased,
+                   spec->workspaceBytes, leastGain);
   if (!plan)
     return plan.getError();
   auto sections = std::make_unique<FusionRtSections>(

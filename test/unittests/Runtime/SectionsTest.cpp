@@ -57,7 +57,7 @@ protected:
     if (block == 0)
       ASSERT_EQ(fusionRtMalloc(device.get(), 4096, "block", &block), 0);
     args.sections = made;
-    args.blocks = &blockAddress;
+    args.blocks = blocks;
     args.userData = this;
     args.beginSection = [](void *data, uint32_t section) {
       return static_cast<SectionsTest *>(data)->begin(section);
@@ -79,7 +79,7 @@ protected:
       if (use(FUSION_RT_USED_OUTPUT, i).first == section)
         outputs[i].address = nextOutput += 0x100000;
     if (use(FUSION_RT_USED_BLOCK, 0).first == section)
-      blockAddress = block;
+      blocks[0] = block;
     for (uint32_t i = 0; i < 4; ++i)
       if (use(FUSION_RT_USED_INPUT, i).last + 1 == section)
         inputs[i].address = 0;
@@ -106,7 +106,7 @@ protected:
   };
   std::unique_ptr<FusionRtSections, Destroy> sections;
   FusionRtSectionsInfo info = {};
-  FusionRtAddress block = 0, blockAddress = 0, nextOutput = 0x300000;
+  FusionRtAddress block = 0, blocks[2] = {}, nextOutput = 0x300000;
   uint32_t failAt = UINT32_MAX;
 };
 
@@ -197,4 +197,34 @@ TEST_F(SectionsTest, SectionsAreForOneEntryAndItsSizes) {
   EXPECT_NE(
       fusionRtSectionsGetUse(sections.get(), FUSION_RT_USED_BLOCK, 1, &unused),
       0);
+}
+
+TEST_F(SectionsTest, SignalsOfACaptureAreABlockOfTheirOwn) {
+  PackageModel model = makeSamplePackage();
+  Entry &changed = model.entries[0];
+  changed.steps[1].args.push_back(Arg::buffer(changed.buffers.size()));
+  changed.buffers.push_back({BufferKind::Signals, 0, kNoExpr, "signals"});
+  load(model);
+  divide();
+  ASSERT_EQ(info.numBlocks, 2u);
+  FusionRtUse signals = use(FUSION_RT_USED_BLOCK, 1);
+  EXPECT_EQ(signals.bytes, static_cast<uint64_t>(kSignalBytes));
+  EXPECT_EQ(signals.last + 1, info.numSections);
+  EXPECT_EQ(info.wholeBytes - info.bytes, 2 * 4096u);
+  ASSERT_EQ(fusionRtMalloc(device.get(), kSignalBytes, "mine", &blocks[1]), 0);
+  log.capture = 7;
+  log.lines.clear();
+  ASSERT_FALSE(launchEntry(*entry, args));
+  EXPECT_EQ(log.lines[1], "fill 8 0 " + std::to_string(kSignalBytes));
+  EXPECT_NE(log.lines[3].find(" " + std::to_string(blocks[1])),
+            std::string::npos);
+  // Outside of a capture the runtime has some.
+  log.capture = 0;
+  inputs[0].address = 0x100000;
+  inputs[1].address = 0x200000;
+  nextOutput = 0x300000;
+  ASSERT_FALSE(launchEntry(*entry, args));
+  EXPECT_EQ(std::count(log.lines.begin(), log.lines.end(),
+                       "fill 8 0 " + std::to_string(kSignalBytes)),
+            1);
 }
