@@ -388,6 +388,64 @@ fusionRtQueryWorkspace(FusionRtEntry *entry, const FusionRtTensor *inputs,
 FUSION_RT_API FusionRtStatus fusionRtReserveWorkspace(
     FusionRtEntry *entry, const FusionRtTensor *inputs, uint32_t numInputs);
 
+/// How a launch goes in sections, between which memory comes and goes: the
+/// outputs and blocks of temporaries that a section is the first to need are
+/// allocated before it, and what it was the last to need is given back after
+/// it, in the order of the stream. Belongs to the entry and to the sizes that
+/// it was made for; may serve several launches at a time.
+typedef struct FusionRtSections FusionRtSections;
+
+typedef struct FusionRtSectionOptions {
+  size_t structSize;
+  /// One for each input: not 0 if the caller gives it back when no section
+  /// needs it any more. Null: none. A launch is right whatever the caller then
+  /// does.
+  const uint8_t *isReleased;
+  /// There is one section unless those after the first spare as many bytes
+  /// each.
+  uint64_t leastGain;
+} FusionRtSectionOptions;
+
+/// Divides a launch with these inputs into as few sections as need no more
+/// memory at a time than the neediest kernel does. `options` may be null.
+FUSION_RT_API FusionRtStatus fusionRtSectionsCreate(
+    FusionRtEntry *entry, const FusionRtTensor *inputs, uint32_t numInputs,
+    const FusionRtSectionOptions *options, FusionRtSections **sections);
+/// Before the entry's package goes.
+FUSION_RT_API void fusionRtSectionsDestroy(FusionRtSections *sections);
+
+typedef struct FusionRtSectionsInfo {
+  size_t structSize;
+  uint32_t numSections, numBlocks;
+  /// The most at a time of inputs that are given back, outputs and temporaries:
+  /// in sections, and in a launch as a whole.
+  uint64_t bytes, wholeBytes;
+} FusionRtSectionsInfo;
+FUSION_RT_API FusionRtStatus fusionRtSectionsGetInfo(
+    const FusionRtSections *sections, FusionRtSectionsInfo *info);
+
+typedef enum FusionRtUsed {
+  FUSION_RT_USED_INPUT = 0,
+  FUSION_RT_USED_OUTPUT = 1,
+  FUSION_RT_USED_BLOCK = 2 // of temporaries, at a multiple of 256
+} FusionRtUsed;
+
+/// The sections that need some memory, `first` to `last`; `first > last` if
+/// none does, as of an input that is passed by value or an output that is an
+/// input's memory. Outputs are needed to the end.
+typedef struct FusionRtUse {
+  uint64_t bytes;
+  uint32_t first, last;
+} FusionRtUse;
+FUSION_RT_API FusionRtStatus
+fusionRtSectionsGetUse(const FusionRtSections *sections, int32_t used,
+                       uint32_t index, FusionRtUse *use);
+
+/// Called before each section, on the thread of the launch, when the work of
+/// those before has been started. Anything but 0 ends the launch (FUS-6104). It
+/// must not launch anything itself on this stream.
+typedef int32_t (*FusionRtSectionCallback)(void *userData, uint32_t section);
+
 typedef struct FusionRtLaunchArgs {
   size_t structSize;
   const FusionRtTensor *inputs;
@@ -398,6 +456,13 @@ typedef struct FusionRtLaunchArgs {
   /// work is done; 0: the runtime's own.
   FusionRtAddress workspace;
   uint64_t workspaceBytes;
+  /// What a launch in sections has instead of a workspace; null: a launch as a
+  /// whole. The addresses in `outputs` and `blocks` are read when a section
+  /// first needs them.
+  const FusionRtSections *sections;
+  const FusionRtAddress *blocks;
+  FusionRtSectionCallback beginSection;
+  void *userData;
 } FusionRtLaunchArgs;
 
 /// Starts the entry on the stream and returns. Neither waits nor allocates once

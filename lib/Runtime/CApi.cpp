@@ -536,6 +536,70 @@ FusionRtStatus fusionRtReserveWorkspace(FusionRtEntry *entry,
                       : Error());
 }
 
+FusionRtStatus fusionRtSectionsCreate(FusionRtEntry *entry,
+                                      const FusionRtTensor *inputs,
+                                      uint32_t numInputs,
+                                      const FusionRtSectionOptions *options,
+                                      FusionRtSections **sections) {
+  if (!entry || !sections)
+    return finish(nullArgument(entry ? "sections" : "entry"));
+  FusionRtSectionOptions own;
+  if (Error error = readStruct(options, own))
+    return finish(error);
+  Result<std::unique_ptr<FusionRtSections>> made =
+      makeSections(*entry, inputs, numInputs, own);
+  if (!made)
+    return finish(made.getError());
+  *sections = made->release();
+  return 0;
+}
+
+void fusionRtSectionsDestroy(FusionRtSections *sections) { delete sections; }
+
+FusionRtStatus fusionRtSectionsGetInfo(const FusionRtSections *sections,
+                                       FusionRtSectionsInfo *info) {
+  if (!sections || !info)
+    return finish(nullArgument(sections ? "info" : "sections"));
+  const SectionPlan &plan = sections->plan;
+  FusionRtSectionsInfo own = {};
+  own.numSections = static_cast<uint32_t>(plan.firstSteps.size());
+  own.numBlocks = static_cast<uint32_t>(plan.blocks.size());
+  own.bytes = static_cast<uint64_t>(plan.bytes);
+  own.wholeBytes = static_cast<uint64_t>(plan.wholeBytes);
+  writeStruct(info, own);
+  return 0;
+}
+
+FusionRtStatus fusionRtSectionsGetUse(const FusionRtSections *sections,
+                                      int32_t used, uint32_t index,
+                                      FusionRtUse *use) {
+  if (!sections || !use)
+    return finish(nullArgument(sections ? "use" : "sections"));
+  const SectionPlan &plan = sections->plan;
+  const Entry &entry = sections->entry.entry;
+  if (used < FUSION_RT_USED_INPUT || used > FUSION_RT_USED_BLOCK)
+    return finish(badIndex("kind of memory", used, 3));
+  bool isBlock = used == FUSION_RT_USED_BLOCK;
+  bool isInput = used == FUSION_RT_USED_INPUT;
+  size_t count = isBlock   ? plan.blocks.size()
+                 : isInput ? entry.inputs.size()
+                           : entry.outputs.size();
+  if (index >= count)
+    return finish(badIndex(isBlock   ? "block"
+                           : isInput ? "input"
+                                     : "output",
+                           index, count));
+  Lifetime life = {0, 1, 0};
+  BufferKind kind = isInput ? BufferKind::Input : BufferKind::Output;
+  for (size_t i = 0; !isBlock && i < entry.buffers.size(); ++i)
+    if (entry.buffers[i].kind == kind && entry.buffers[i].index == index)
+      life = plan.uses[i];
+  if (isBlock)
+    life = plan.blocks[index];
+  *use = {static_cast<uint64_t>(life.bytes), life.first, life.last};
+  return 0;
+}
+
 FusionRtStatus fusionRtLaunch(FusionRtEntry *entry,
                               const FusionRtLaunchArgs *args) {
   if (!entry || !args)

@@ -64,10 +64,18 @@ private:
                       Address &address) const;
   Error checkScalars() const;
   Error checkOverwritten() const;
-  Error checkOverlap() const;
+  Error checkOverlap(size_t a, size_t b) const;
+  Error checkOverlaps() const;
+  Error resolveTensor(size_t buffer);
   Error resolveBuffers();
   Error workspaceBase(Address &base);
-  Error findSignals(Address workspace);
+  Error findSignals(Address reserve);
+  Error checkSections() const;
+  Error resolveTemp(size_t buffer);
+  Error beginSection(uint32_t section);
+  Error placeSignals();
+  Error runSections();
+  Error runSteps(uint32_t first, uint32_t last);
   Error checkSignals();
   Error placeTensorMap(const PreparedTensorMap &map, uint8_t *place);
   Error launchStep(const PreparedStep &step);
@@ -139,28 +147,36 @@ Error Launcher::checkOverwritten() const {
   return {};
 }
 
-/// What is written and shares memory with an input or another output would be a
-/// wrong result without a word.
-Error Launcher::checkOverlap() const {
+/// What is written, buffer `a`, and shares memory with an input or another
+/// output, `b`, would be a wrong result without a word.
+Error Launcher::checkOverlap(size_t a, size_t b) const {
+  Address begin = bases[a], end = begin + spec.bufferBytes[a];
+  Address otherEnd = bases[b] + spec.bufferBytes[b];
+  if (begin >= otherEnd || bases[b] >= end || spec.bufferBytes[a] == 0 ||
+      spec.bufferBytes[b] == 0)
+    return {};
+  bool isOutput = entry.buffers[a].kind == BufferKind::Output;
+  bool isInput = entry.buffers[b].kind == BufferKind::Input;
+  return Error(ErrorCode::Overlap,
+               describeTensor(entry, !isOutput, entry.buffers[a].index) +
+                   (isOutput ? "" : ", which is overwritten,") +
+                   " shares memory with " + (isInput ? "input " : "output ") +
+                   std::to_string(entry.buffers[b].index));
+}
+
+Error Launcher::checkOverlaps() const {
   for (size_t a = 0; a < entry.buffers.size(); ++a) {
     if (!spec.written[a] || spec.bufferBytes[a] == 0)
       continue;
     bool isOutput = entry.buffers[a].kind == BufferKind::Output;
-    Address begin = bases[a], end = begin + spec.bufferBytes[a];
     for (size_t b = 0; b < entry.buffers.size(); ++b) {
       BufferKind kind = entry.buffers[b].kind;
       bool isOther = kind == BufferKind::Input ||
                      (kind == BufferKind::Output && isOutput && b < a);
-      if (!isOther || b == a || spec.bufferBytes[b] == 0)
+      if (!isOther || b == a)
         continue;
-      Address otherEnd = bases[b] + spec.bufferBytes[b];
-      if (begin < otherEnd && bases[b] < end)
-        return Error(ErrorCode::Overlap,
-                     describeTensor(entry, !isOutput, entry.buffers[a].index) +
-                         (isOutput ? "" : ", which is overwritten,") +
-                         " shares memory with " +
-                         (kind == BufferKind::Input ? "input " : "output ") +
-                         std::to_string(entry.buffers[b].index));
+      if (Error error = checkOverlap(a, b))
+        return error;
     }
   }
   return {};
@@ -194,8 +210,8 @@ Error Launcher::workspaceBase(Address &base) {
 
 /// Zeros that kernels signal in. The runtime has some for each stream, which
 /// kernels leave as they are; where memory cannot be allocated, inside a
-/// capture, they are written each time.
-Error Launcher::findSignals(Address workspace) {
+/// capture, they are written each time, to `reserve` if that is not 0.
+Error Launcher::findSignals(Address reserve) {
   WorkspacePool &pool = owner.package.device.signals;
   Result<WorkspacePool::Lease> leased = pool.acquire(kSignalBytes, args.stream);
   if (leased) {
@@ -207,10 +223,10 @@ Error Launcher::findSignals(Address workspace) {
       return error;
     return capture == 0 ? pool.reserve(kSignalBytes) : Error();
   }
-  if (workspace == 0 ||
+  if (reserve == 0 ||
       leased.getError().getCode() != ErrorCode::CaptureWithoutWorkspace)
     return leased.getError().inContext("entry '" + entry.name + "'");
-  signals = workspace + static_cast<Address>(spec.signalsOffset);
+  signals = reserve;
   return device.fill(signals, 8, 0, kSignalBytes, args.stream);
 }
 
@@ -230,40 +246,42 @@ Error Launcher::checkSignals() {
                    "' left a signal between blocks that none took back");
 }
 
+/// The address of what is there before the launch, and of outputs.
+Error Launcher::resolveTensor(size_t index) {
+  const Buffer &buffer = entry.buffers[index];
+  switch (buffer.kind) {
+  case BufferKind::Input:
+  case BufferKind::Output:
+    return tensorAddress(buffer.kind == BufferKind::Input, buffer.index,
+                         spec.bufferBytes[index], bases[index]);
+  case BufferKind::Constant:
+    bases[index] = owner.package.constants[buffer.index];
+    break;
+  case BufferKind::Temp:
+  case BufferKind::Signals:
+    break;
+  }
+  return {};
+}
+
 Error Launcher::resolveBuffers() {
-  bases.resize(entry.buffers.size());
   bool isSeparate = device.checksAllocations() && args.workspace == 0;
   Address workspace = 0;
-  for (size_t i = 0; i < bases.size(); ++i) {
-    const Buffer &buffer = entry.buffers[i];
-    Error error;
-    switch (buffer.kind) {
-    case BufferKind::Input:
-      error = tensorAddress(true, buffer.index, spec.bufferBytes[i], bases[i]);
-      break;
-    case BufferKind::Output:
-      error = tensorAddress(false, buffer.index, spec.bufferBytes[i], bases[i]);
-      break;
-    case BufferKind::Constant:
-      bases[i] = owner.package.constants[buffer.index];
-      break;
-    case BufferKind::Temp:
-    case BufferKind::Signals:
-      break;
-    }
-    if (error)
+  for (size_t i = 0; i < bases.size(); ++i)
+    if (Error error = resolveTensor(i))
       return error;
-  }
   if (Error error = checkOverwritten())
     return error;
-  if (Error error = checkOverlap())
+  if (Error error = checkOverlaps())
     return error;
 
   if (!isSeparate)
     if (Error error = workspaceBase(workspace))
       return error;
   if (spec.signalsOffset >= 0 && signals == 0)
-    if (Error error = findSignals(workspace))
+    if (Error error = findSignals(
+            workspace ? workspace + static_cast<Address>(spec.signalsOffset)
+                      : 0))
       return error;
   for (size_t i = 0; i < bases.size(); ++i) {
     if (entry.buffers[i].kind == BufferKind::Signals)
@@ -365,12 +383,8 @@ Error Launcher::runStep(const PreparedStep &step) {
   return {};
 }
 
-Error Launcher::run() {
-  if (Error error = checkScalars())
-    return error;
-  if (Error error = resolveBuffers())
-    return error;
-  params.resize(std::max(params.size(), spec.maxArgBytes));
+/// Runs the steps of the entry from `first` up to, not including, `last`.
+Error Launcher::runSteps(uint32_t first, uint32_t last) {
   // Inside a capture nothing runs yet, so there is nothing to wait for.
   uint64_t capture = 0;
   bool waits = owner.package.device.synchronous;
@@ -378,12 +392,134 @@ Error Launcher::run() {
     if (Error error = device.getCapture(args.stream, capture))
       return error;
   waits = waits && capture == 0;
-  for (const PreparedStep &step : spec.steps) {
-    Error error = runStep(step);
+  auto step = std::lower_bound(spec.steps.begin(), spec.steps.end(), first,
+                               [](const PreparedStep &one, uint32_t index) {
+                                 return one.index < index;
+                               });
+  for (; step != spec.steps.end() && step->index < last; ++step) {
+    Error error = runStep(*step);
     if (!error && waits)
       error = device.synchronize(args.stream);
     if (error)
-      return error.inContext(describeStep(step));
+      return error.inContext(describeStep(*step));
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// In sections
+//===----------------------------------------------------------------------===//
+
+Error Launcher::checkSections() const {
+  const FusionRtSections &sections = *args.sections;
+  if (&sections.entry != &owner || sections.symbols != spec.symbols)
+    return Error(ErrorCode::BadArgument,
+                 "entry '" + entry.name +
+                     "': the sections are of another entry or of other sizes",
+                 "make sections of this entry for these sizes");
+  if (!args.beginSection || (!args.blocks && !sections.plan.blocks.empty()))
+    return Error(ErrorCode::BadArgument,
+                 "entry '" + entry.name +
+                     "': a launch in sections has no callback or no blocks");
+  return checkOverwritten();
+}
+
+/// The address of a temporary, or of signals, in its block.
+Error Launcher::resolveTemp(size_t buffer) {
+  const SectionPlan &plan = args.sections->plan;
+  if (plan.blockOf[buffer] == UINT32_MAX) {
+    bases[buffer] = owner.package.device.dummy;
+    return {};
+  }
+  Address block = args.blocks[plan.blockOf[buffer]];
+  if (block == 0 || block % kWorkspaceAlignment != 0)
+    return Error(block ? ErrorCode::Misaligned : ErrorCode::NullPointer,
+                 "entry '" + entry.name + "': the address of block " +
+                     std::to_string(plan.blockOf[buffer]) +
+                     (block ? " is not a multiple of 256" : " is null"),
+                 "pass the memory of each block, aligned to 256 bytes");
+  bases[buffer] = block + static_cast<Address>(plan.offsets[buffer]);
+  return {};
+}
+
+/// Has the caller allocate what a section begins to need, and takes it.
+Error Launcher::beginSection(uint32_t section) {
+  if (args.beginSection(args.userData, section) != 0)
+    return Error(ErrorCode::OutOfMemory,
+                 "entry '" + entry.name +
+                     "': the caller ended the launch before section " +
+                     std::to_string(section));
+  const SectionPlan &plan = args.sections->plan;
+  for (uint32_t i : args.sections->begun[section]) {
+    bool isTemp = entry.buffers[i].kind == BufferKind::Temp;
+    if (Error error = isTemp ? resolveTemp(i) : resolveTensor(i))
+      return error;
+  }
+  for (uint32_t a : args.sections->begun[section])
+    for (uint32_t b = 0; b < bases.size(); ++b) {
+      bool isThere =
+          plan.uses[b].first <= section && section <= plan.uses[b].last;
+      BufferKind kind = entry.buffers[b].kind;
+      if (a == b || !isThere ||
+          (kind != BufferKind::Input && kind != BufferKind::Output))
+        continue;
+      bool isRead = entry.buffers[a].kind == BufferKind::Input;
+      if (spec.written[a] && (kind == BufferKind::Input || !isRead))
+        if (Error error = checkOverlap(a, b))
+          return error;
+      if (spec.written[b] && isRead)
+        if (Error error = checkOverlap(b, a))
+          return error;
+    }
+  return {};
+}
+
+/// Signals of a launch in sections: the runtime's own or else in a block.
+Error Launcher::placeSignals() {
+  for (size_t i = 0; i < bases.size(); ++i) {
+    if (entry.buffers[i].kind != BufferKind::Signals)
+      continue;
+    if (signals == 0)
+      if (Error error =
+              findSignals(args.blocks[args.sections->plan.blockOf[i]]))
+        return error;
+    bases[i] = signals;
+  }
+  return {};
+}
+
+Error Launcher::runSections() {
+  if (Error error = checkSections())
+    return error;
+  const SectionPlan &plan = args.sections->plan;
+  size_t count = plan.firstSteps.size();
+  for (uint32_t section = 0; section < count; ++section) {
+    if (Error error = beginSection(section))
+      return error;
+    if (section == 0)
+      if (Error error = placeSignals())
+        return error;
+    uint32_t end =
+        section + 1 < count ? plan.firstSteps[section + 1] : UINT32_MAX;
+    if (Error error = runSteps(plan.firstSteps[section], end))
+      return error;
+  }
+  return {};
+}
+
+Error Launcher::run() {
+  if (Error error = checkScalars())
+    return error;
+  bases.assign(entry.buffers.size(), 0);
+  params.resize(std::max(params.size(), spec.maxArgBytes));
+  if (args.sections) {
+    if (Error error = runSections())
+      return error;
+  } else {
+    if (Error error = resolveBuffers())
+      return error;
+    if (Error error = runSteps(0, UINT32_MAX))
+      return error;
   }
   if (signalsLease.getAddress() && device.checksAllocations())
     return checkSignals();
@@ -403,6 +539,12 @@ Error launchEntry(FusionRtEntry &owner, const FusionRtLaunchArgs &args,
   if (Error error =
           checkOutputs(owner.entry, *spec, args.outputs, args.numOutputs))
     return error;
+  if (args.sections) {
+    // The caller's function may do anything, on this thread as well.
+    std::vector<Address> bases;
+    std::vector<uint8_t> params;
+    return Launcher(owner, args, *spec, bases, params, signals).run();
+  }
   // Kept from launch to launch, so that a launch does not allocate.
   thread_local std::vector<Address> bases;
   thread_local std::vector<uint8_t> params;

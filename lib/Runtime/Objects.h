@@ -16,6 +16,8 @@
 #include "Specialization.h"
 #include "WorkspacePool.h"
 
+#include "fusion/Executable/SectionPlan.h"
+
 struct FusionRtDevice {
   explicit FusionRtDevice(std::unique_ptr<fusionrt::Device> device)
       : device(std::move(device)), workspaces(*this->device),
@@ -95,6 +97,15 @@ private:
   fusionrt::Error loadConstants();
 };
 
+struct FusionRtSections {
+  const FusionRtEntry &entry;
+  /// The sizes that the plan is for.
+  std::vector<int64_t> symbols;
+  fusionpkg::SectionPlan plan;
+  /// By section, the buffers that it is the first to need.
+  std::vector<std::vector<uint32_t>> begun;
+};
+
 namespace fusionrt {
 
 /// A handle around any device; tests bring their own.
@@ -103,6 +114,11 @@ makeDevice(std::unique_ptr<Device> device, bool synchronous);
 
 Result<std::unique_ptr<FusionRtPackage>>
 loadPackage(FusionRtDevice &device, const void *data, size_t size);
+
+/// fusionRtSectionsCreate, with the error as a value.
+Result<std::unique_ptr<FusionRtSections>>
+makeSections(FusionRtEntry &entry, const FusionRtTensor *inputs,
+             uint32_t numInputs, const FusionRtSectionOptions &options);
 
 /// fusionRtLaunch, with the error as a value.
 /// `signals`: zeros for kernels to signal in, which they leave as they are; 0:

@@ -112,7 +112,9 @@ class LaunchArgs(Sized):
     _fields_ = [("structSize", c_size_t), ("inputs", POINTER(Tensor)),
                 ("outputs", POINTER(Tensor)), ("numInputs", c_uint32),
                 ("numOutputs", c_uint32), ("stream", c_void_p),
-                ("workspace", c_uint64), ("workspaceBytes", c_uint64)]
+                ("workspace", c_uint64), ("workspaceBytes", c_uint64),
+                ("sections", c_void_p), ("blocks", POINTER(c_uint64)),
+                ("beginSection", c_void_p), ("userData", c_void_p)]
 
 
 _TENSORS = POINTER(Tensor)

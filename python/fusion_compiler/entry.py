@@ -169,7 +169,8 @@ class Entry:
         """
         return self._call(*inputs, out=out)
 
-    def launcher(self, input_orders=None, output_orders=None):
+    def launcher(self, input_orders=None, output_orders=None, released=None,
+                 least_gain=0):
         """A function of a list, for callers that have checked the arguments.
 
         What it returns is called with one list: PyTorch tensors, and ints or
@@ -183,14 +184,30 @@ class Entry:
         returned. With (0, 2, 3, 1) a result of N x H x W x C in memory is
         returned as a tensor of N x C x H x W. `input_orders` says the same of
         inputs.
+
+        `released` has for each input whether the launcher may let go of the
+        argument once nothing needs it any more. The list is then emptied by the
+        call, and the launch goes in sections, between which results and
+        temporaries are allocated and arguments are let go of, if each section
+        spares at least `least_gain` bytes (docs/Runtime.md). What the caller
+        or others still hold stays as it is.
         """
         inputs = _orders(input_orders, self.inputs, "input")
         outputs = _orders(output_orders, self.outputs, "output")
         extension = native.module()
         if extension is not None and isinstance(self, extension.Caller):
             native.bind_torch()
-            return extension.Launcher(self, inputs, outputs)
-        return lambda values: self._launch_slow(values, inputs, outputs)
+            return extension.Launcher(
+                self, inputs, outputs,
+                None if released is None else bytes(map(bool, released)),
+                least_gain)
+
+        def launch(values):
+            taken = tuple(values)
+            if released is not None:
+                values.clear()
+            return self._launch_slow(taken, inputs, outputs)
+        return launch
 
     def figures(self, *inputs) -> typing.Dict[str, typing.Optional[int]]:
         """What the package says for these sizes, as a dictionary.

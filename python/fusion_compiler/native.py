@@ -28,7 +28,8 @@ _FILE = "fusion_native.abi3.so"
 _VARIABLE = "FUSION_NATIVE_LIBRARY"
 # In the order of `struct Runtime`, lib/Bindings/Python/Native.h.
 FUNCTIONS = ("InferShapes", "QueryWorkspace", "Launch", "Malloc", "Free",
-              "CopyToDevice", "CopyToHost")
+              "CopyToDevice", "CopyToHost", "SectionsCreate",
+              "SectionsDestroy", "SectionsGetInfo", "SectionsGetUse")
 _LOCK = threading.Lock()
 
 

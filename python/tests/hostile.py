@@ -221,13 +221,18 @@ class Driver:
         entry = next(iter(self.any_package(draw).on().entries.values()))
         launch = entry.launcher(*draw.choice([
             (), (), (None, [draw.choice([(0, 1), (1, 0), (0, 0), 5, None])]),
-            ([(1, 0), None], None), (3,), ([None], None)]))
+            ([(1, 0), None], None), (3,), ([None], None)]), **draw.choice([
+                {}, {}, {"released": (True, True)}, {"released": [1, 0]},
+                {"released": (True, True), "least_gain": 1 << 40},
+                {"released": (True,)}, {"released": 5},
+                {"released": (True, True), "least_gain": "x"}]))
         arguments = [draw_tensor(draw) for _ in range(2)]
+        held = list(arguments)
         given = draw.choice([arguments, arguments, tuple(arguments), 5, [],
                              iter(arguments)])
         results = launch(given)
-        if given is arguments and results[0].shape == arguments[0].shape:
-            self.check_tensors(arguments, results[0])
+        if given is arguments and results[0].shape == held[0].shape:
+            self.check_tensors(held, results[0])
 
     def figures(self, draw):
         self.any_package(draw).figures(*self.arguments(draw))

@@ -20,6 +20,9 @@ C_TYPES = {
     "char": ctypes.c_char,
     "const int64_t *": ctypes.POINTER(ctypes.c_int64),
     "const FusionRtTensor *": ctypes.POINTER(abi.Tensor),
+    "const FusionRtAddress *": ctypes.POINTER(ctypes.c_uint64),
+    "const FusionRtSections *": ctypes.c_void_p,
+    "FusionRtSectionCallback": ctypes.c_void_p, "void *": ctypes.c_void_p,
 }
 
 

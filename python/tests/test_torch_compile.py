@@ -213,8 +213,8 @@ class GraphsTest(CompileTest):
         passed = []
         launcher = fusion.Entry.launcher
 
-        def recorded(entry, *orders):
-            launch = launcher(entry, *orders)
+        def recorded(entry, *orders, **others):
+            launch = launcher(entry, *orders, **others)
 
             def run(values):
                 passed.extend(one.data_ptr() for one in values)

@@ -140,7 +140,7 @@ static Outcome describeTensor(const Caller *caller, const Field *field,
                                                    : refuseNegated(object);
 }
 
-static uint64_t addressOf(const DLTensor *tensor) {
+uint64_t addressOf(const DLTensor *tensor) {
   return (uint64_t)(uintptr_t)tensor->data + tensor->byteOffset;
 }
 
@@ -172,10 +172,8 @@ static Outcome readInput(Caller *caller, const Signature *signature,
   return DONE;
 }
 
-/// A new tensor of PyTorch's on the entry's device, described.
-static Outcome allocateTensor(const Caller *caller, PyObject *sizes,
-                              PyObject *strides, PyObject *dtype,
-                              PyObject **object, DLTensor *tensor) {
+Outcome allocateTensor(const Caller *caller, PyObject *sizes, PyObject *strides,
+                       PyObject *dtype, PyObject **object, DLTensor *tensor) {
   PyObject *allocate =
       caller->deviceType == DL_CUDA ? torch.emptyCuda : torch.emptyCpu;
   *object = PyObject_CallFunctionObjArgs(allocate, sizes, strides, dtype, NULL);
@@ -208,10 +206,8 @@ static Outcome takeOut(const Caller *caller, const Plan *plan, uint32_t index,
   return DONE;
 }
 
-/// Finds or allocates the memory of one result.
-static Outcome placeOutput(const Caller *caller, const Plan *plan,
-                           uint32_t index, PyObject *values, PyObject *out,
-                           Frame *frame) {
+Outcome placeOutput(const Caller *caller, const Plan *plan, uint32_t index,
+                    PyObject *values, PyObject *out, Frame *frame) {
   const Field *field = &caller->outputs[index];
   PyObject *given = out ? PyTuple_GetItem(out, index) : NULL;
   DLTensor tensor;
@@ -256,10 +252,12 @@ static uint64_t countBytes(const FusionRtTensor *tensor) {
   return elements * dlDataTypes[tensor->dtype].bits / 8;
 }
 
-/// Copies inputs to the emulator and reserves memory for results.
-static FusionRtStatus stageTensors(const Caller *caller, const Plan *plan,
-                                   Frame *frame) {
+FusionRtStatus stageInputs(const Caller *caller, Frame *frame) {
   FusionRtStatus status = 0;
+  for (uint32_t i = 0; i < caller->numOutputs; ++i)
+    frame->outputs[i].address = 0;
+  for (uint32_t i = 0; i < caller->numInputs; ++i)
+    frame->inputs[i].address = 0;
   for (uint32_t i = 0; i < caller->numInputs && !status; ++i) {
     FusionRtTensor *tensor = &frame->inputs[i];
     uint64_t bytes = caller->inputs[i].byValue ? 0 : countBytes(tensor);
@@ -271,25 +269,21 @@ static FusionRtStatus stageTensors(const Caller *caller, const Plan *plan,
       status = runtime.copyIn(caller->device, tensor->address, frame->hosts[i],
                               bytes, NULL);
   }
-  for (uint32_t i = 0; i < caller->numOutputs && !status; ++i)
-    if (caller->outputs[i].overwrites < 0 && plan->outputBytes[i] != 0)
-      status =
-          runtime.allocate(caller->device, plan->outputBytes[i],
-                           caller->outputs[i].name, &frame->outputs[i].address);
   return status;
 }
 
-/// The launch on the emulator, whose memory is apart from the tensors'.
-static FusionRtStatus launchStaged(const Caller *caller, const Plan *plan,
-                                   Frame *frame,
-                                   const FusionRtLaunchArgs *args) {
-  for (uint32_t i = 0; i < caller->numInputs; ++i)
-    frame->inputs[i].address = 0;
-  for (uint32_t i = 0; i < caller->numOutputs; ++i)
-    frame->outputs[i].address = 0;
-  FusionRtStatus status = stageTensors(caller, plan, frame);
-  if (!status)
-    status = runtime.launch(caller->entry, args);
+FusionRtStatus stageOutput(const Caller *caller, const Plan *plan,
+                           uint32_t index, Frame *frame) {
+  frame->outputs[index].address = 0;
+  if (caller->outputs[index].overwrites >= 0 || plan->outputBytes[index] == 0)
+    return 0;
+  return runtime.allocate(caller->device, plan->outputBytes[index],
+                          caller->outputs[index].name,
+                          &frame->outputs[index].address);
+}
+
+FusionRtStatus unstage(const Caller *caller, const Plan *plan, Frame *frame,
+                       FusionRtStatus status) {
   for (uint32_t i = 0; i < caller->numOutputs && !status; ++i) {
     int32_t input = caller->outputs[i].overwrites;
     const FusionRtTensor *result =
@@ -307,6 +301,18 @@ static FusionRtStatus launchStaged(const Caller *caller, const Plan *plan,
     if (frame->outputs[i].address != 0)
       (void)runtime.release(caller->device, frame->outputs[i].address);
   return status;
+}
+
+/// The launch on the emulator, whose memory is apart from the tensors'.
+static FusionRtStatus launchStaged(const Caller *caller, const Plan *plan,
+                                   Frame *frame,
+                                   const FusionRtLaunchArgs *args) {
+  FusionRtStatus status = stageInputs(caller, frame);
+  for (uint32_t i = 0; i < caller->numOutputs && !status; ++i)
+    status = stageOutput(caller, plan, i, frame);
+  if (!status)
+    status = runtime.launch(caller->entry, args);
+  return unstage(caller, plan, frame, status);
 }
 
 static Outcome launch(const Caller *caller, const Plan *plan, Frame *frame) {
@@ -379,10 +385,13 @@ Outcome runCaller(Caller *caller, Signature *signature, PyObject *values,
                         isChecked, frame);
   if (outcome == DONE)
     outcome = findPlan(caller, signature, frame, &plan);
-  for (uint32_t i = 0; i < caller->numOutputs && outcome == DONE; ++i)
+  bool isWhole = outcome == DONE && !plan->stages;
+  for (uint32_t i = 0; i < caller->numOutputs && isWhole && outcome == DONE;
+       ++i)
     outcome = placeOutput(caller, plan, i, values, out, frame);
   if (outcome == DONE)
-    outcome = launch(caller, plan, frame);
+    outcome = isWhole ? launch(caller, plan, frame)
+                      : launchInStages(caller, signature, plan, frame, values);
   if (outcome == DONE) {
     *results = gatherResults(caller, frame, asList);
     if (!*results)

@@ -27,6 +27,29 @@ typedef struct Launcher {
 
 static PyTypeObject *launcherType;
 
+/// A tuple of its own: another thread may change the list meanwhile.
+static PyObject *copyValues(PyObject *values) {
+  if (PyTuple_CheckExact(values)) {
+    Py_INCREF(values);
+    return values;
+  }
+  return PyList_Check(values) ? PyList_AsTuple(values)
+                              : PySequence_Tuple(values);
+}
+
+/// A new tuple of the values of a list, which is empty then: they can be let go
+/// of one by one.
+static PyObject *takeValues(PyObject *list) {
+  if (!PyList_Check(list)) {
+    PyErr_SetString(PyExc_TypeError, "this launcher takes a list, to empty it");
+    return NULL;
+  }
+  PyObject *values = PyList_AsTuple(list);
+  if (values && PyList_SetSlice(list, 0, PyList_Size(list), NULL) < 0)
+    Py_CLEAR(values);
+  return values;
+}
+
 static PyObject *callLauncher(PyObject *self, PyObject *arguments,
                               PyObject *keywords) {
   Launcher *launcher = (Launcher *)self;
@@ -41,13 +64,8 @@ static PyObject *callLauncher(PyObject *self, PyObject *arguments,
     PyErr_SetString(PyExc_ReferenceError, "the launcher's entry is gone");
     return NULL;
   }
-  // A tuple of its own: another thread may change the list meanwhile.
-  if (PyTuple_CheckExact(values))
-    Py_INCREF(values);
-  else if (PyList_Check(values))
-    values = PyList_AsTuple(values);
-  else
-    values = PySequence_Tuple(values);
+  values =
+      launcher->signature.released ? takeValues(values) : copyValues(values);
   if (!values)
     return NULL;
   Outcome outcome = runCaller((Caller *)launcher->caller, &launcher->signature,
@@ -100,14 +118,44 @@ static bool readOrders(PyObject *orders, uint32_t count, int8_t ***result) {
   return !PyErr_Occurred();
 }
 
-/// Launcher(entry, input orders, output orders), the orders as tuples.
+/// Reads which inputs are let go of, from bytes or None. An argument that is a
+/// result as well is not.
+static bool readReleased(PyObject *released, const Caller *entry,
+                         uint8_t **result) {
+  *result = NULL;
+  if (released == Py_None)
+    return true;
+  char *bytes = NULL;
+  Py_ssize_t count = 0;
+  if (PyBytes_AsStringAndSize(released, &bytes, &count) < 0)
+    return false;
+  if (count != (Py_ssize_t)entry->numInputs) {
+    PyErr_SetString(PyExc_ValueError, "one byte for each input");
+    return false;
+  }
+  *result = PyMem_Calloc((size_t)count + 1, 1);
+  if (!*result) {
+    PyErr_NoMemory();
+    return false;
+  }
+  memcpy(*result, bytes, (size_t)count);
+  for (uint32_t i = 0; i < entry->numOutputs; ++i)
+    if (entry->outputs[i].overwrites >= 0)
+      (*result)[entry->outputs[i].overwrites] = 0;
+  return true;
+}
+
+/// Launcher(entry, input orders, output orders, released, least gain), the
+/// orders as tuples.
 static PyObject *newLauncher(PyTypeObject *type, PyObject *arguments,
                              PyObject *keywords) {
-  PyObject *caller = NULL, *inputOrders = NULL, *outputOrders = NULL;
+  PyObject *caller = NULL, *inputOrders = NULL, *outputOrders = NULL,
+           *released = Py_None;
+  unsigned long long leastGain = 0;
   (void)keywords;
-  if (!PyArg_ParseTuple(arguments, "O!O!O!", getCallerType(), &caller,
+  if (!PyArg_ParseTuple(arguments, "O!O!O!|OK", getCallerType(), &caller,
                         &PyTuple_Type, &inputOrders, &PyTuple_Type,
-                        &outputOrders))
+                        &outputOrders, &released, &leastGain))
     return NULL;
   allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
   Launcher *launcher = (Launcher *)allocate(type, 0);
@@ -121,7 +169,9 @@ static PyObject *newLauncher(PyTypeObject *type, PyObject *arguments,
   launcher->inputOrders = inputOrders;
   launcher->outputOrders = outputOrders;
   Signature *signature = &launcher->signature;
-  if (readOrders(inputOrders, entry->numInputs, &signature->inputOrders) &&
+  signature->leastGain = leastGain;
+  if (readReleased(released, entry, &signature->released) &&
+      readOrders(inputOrders, entry->numInputs, &signature->inputOrders) &&
       readOrders(outputOrders, entry->numOutputs, &signature->outputOrders))
     return (PyObject *)launcher;
   Py_DECREF(launcher);
@@ -150,6 +200,7 @@ static void destroyLauncher(PyObject *self) {
   (void)clearLauncher(self);
   PyMem_Free(launcher->signature.inputOrders);
   PyMem_Free(launcher->signature.outputOrders);
+  PyMem_Free(launcher->signature.released);
   Py_XDECREF(launcher->inputOrders);
   Py_XDECREF(launcher->outputOrders);
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);

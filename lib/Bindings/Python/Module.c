@@ -27,15 +27,21 @@ const DLDataType dlDataTypes[NUM_DTYPES] = {
 /// bind_runtime(check, address...): functions in the order of Runtime.
 static PyObject *bindRuntime(PyObject *module, PyObject *arguments) {
   (void)module;
-  unsigned long long addresses[7];
-  PyObject *check = NULL;
-  if (!PyArg_ParseTuple(arguments, "OKKKKKKK", &check, &addresses[0],
-                        &addresses[1], &addresses[2], &addresses[3],
-                        &addresses[4], &addresses[5], &addresses[6]))
+  PyObject *check = PyTuple_GetItem(arguments, 0);
+  if (!check)
     return NULL;
-  void *functions[7];
-  for (int i = 0; i < 7; ++i)
-    functions[i] = (void *)(uintptr_t)addresses[i];
+  if (PyTuple_Size(arguments) != 1 + NUM_FUNCTIONS) {
+    PyErr_Format(PyExc_TypeError, "expected %d addresses", NUM_FUNCTIONS);
+    return NULL;
+  }
+  void *functions[NUM_FUNCTIONS];
+  for (int i = 0; i < NUM_FUNCTIONS; ++i) {
+    unsigned long long address =
+        PyLong_AsUnsignedLongLong(PyTuple_GetItem(arguments, 1 + i));
+    if (PyErr_Occurred())
+      return NULL;
+    functions[i] = (void *)(uintptr_t)address;
+  }
   // A function pointer has the size of any other where CUDA runs.
   memcpy(&runtime, functions, sizeof(functions));
   Py_INCREF(check);

@@ -27,6 +27,7 @@
 #include "fusion-rt/Runtime.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /// How a step of a call ended. After FAILED a Python exception is set, after
 /// SLOW none is.
@@ -46,8 +47,17 @@ typedef struct Runtime {
                            uint64_t, FusionRtStream);
   FusionRtStatus (*copyOut)(FusionRtDevice *, void *, FusionRtAddress, uint64_t,
                             FusionRtStream);
+  FusionRtStatus (*createSections)(FusionRtEntry *, const FusionRtTensor *,
+                                   uint32_t, const FusionRtSectionOptions *,
+                                   FusionRtSections **);
+  void (*destroySections)(FusionRtSections *);
+  FusionRtStatus (*getSections)(const FusionRtSections *,
+                                FusionRtSectionsInfo *);
+  FusionRtStatus (*getUse)(const FusionRtSections *, int32_t, uint32_t,
+                           FusionRtUse *);
   PyObject *check;
 } Runtime;
+enum { NUM_FUNCTIONS = offsetof(Runtime, check) / sizeof(void *) };
 extern Runtime runtime;
 
 /// PyTorch, once the package has met a tensor of it.
@@ -79,6 +89,14 @@ typedef struct Field {
   Py_ssize_t keyPlace; // of its sizes, or its value, in a key; -1 if none
 } Field;
 
+/// A launch in sections: when it needs which memory.
+typedef struct Stages {
+  FusionRtSections *sections;
+  uint32_t numBlocks;
+  FusionRtUse *inputs, *outputs, *blocks;
+  PyObject **blockSizes; // tuples of one number
+} Stages;
+
 /// What depends on the sizes of a call alone.
 typedef struct Plan {
   struct Plan *next;
@@ -90,6 +108,7 @@ typedef struct Plan {
   PyObject **sizes;    // of each output as a tensor: two tuples
   PyObject **strides;
   PyObject *workspaceSize; // tuples of one number
+  Stages *stages;          // null: launched as a whole
   int64_t key[];
 } Plan;
 
@@ -102,6 +121,10 @@ typedef struct Signature {
   Plan *last, *buckets[NUM_BUCKETS];
   unsigned numPlans;
   int8_t **inputOrders, **outputOrders; // null: none has an order
+  /// Of each input, whether it is let go of when nothing needs it any more, and
+  /// how many bytes less are worth a launch in sections. Null: as a whole.
+  uint8_t *released;
+  uint64_t leastGain;
 } Signature;
 
 /// The memory that one call needs, kept from call to call.
@@ -136,7 +159,9 @@ PyTypeObject *getCallerType(void);
 
 /// Runs an entry on the tensors and numbers of a tuple. `out` is null or a
 /// tuple of tensors. `isChecked`: guards have proved what is costly to check.
-/// After DONE `results` holds a new list (`asList`), tuple or object.
+/// After DONE `results` holds a new list (`asList`), tuple or object. Where the
+/// signature has inputs to let go of, `values` is the caller's alone, and they
+/// are replaced in it.
 Outcome runCaller(Caller *caller, Signature *signature, PyObject *values,
                   PyObject *out, bool isChecked, bool asList,
                   PyObject **results);
@@ -145,6 +170,31 @@ Outcome runCaller(Caller *caller, Signature *signature, PyObject *values,
 Outcome findPlan(Caller *caller, Signature *signature, Frame *frame,
                  Plan **plan);
 void releasePlan(const Caller *caller, Plan *plan);
+/// A new tuple of one number for each axis.
+PyObject *makeTuple(const int64_t *numbers, int32_t count);
+
+/// A new tensor of PyTorch's on the entry's device, described.
+Outcome allocateTensor(const Caller *caller, PyObject *sizes, PyObject *strides,
+                       PyObject *dtype, PyObject **object, DLTensor *tensor);
+/// Finds or allocates the memory of one result.
+Outcome placeOutput(const Caller *caller, const Plan *plan, uint32_t index,
+                    PyObject *values, PyObject *out, Frame *frame);
+uint64_t addressOf(const DLTensor *tensor);
+
+/// How a launch in sections goes, for these sizes; null for a launch as a
+/// whole. SLOW never.
+Outcome makeStages(const Caller *caller, const Signature *signature,
+                   const Frame *frame, Stages **stages);
+void freeStages(Stages *stages);
+/// Launches in sections: places results, and lets go of values, as it goes.
+Outcome launchInStages(const Caller *caller, const Signature *signature,
+                       const Plan *plan, Frame *frame, PyObject *values);
+/// Copies inputs to the emulator; results back; frees what is there.
+FusionRtStatus stageInputs(const Caller *caller, Frame *frame);
+FusionRtStatus stageOutput(const Caller *caller, const Plan *plan,
+                           uint32_t index, Frame *frame);
+FusionRtStatus unstage(const Caller *caller, const Plan *plan, Frame *frame,
+                       FusionRtStatus status);
 void clearPlans(const Caller *caller, Signature *signature);
 
 /// A number as the eight or fewer bytes of a by-value input.

@@ -41,6 +41,7 @@ static void freePlan(const Caller *caller, Plan *plan) {
     Py_XDECREF(plan->strides[i]);
   }
   Py_XDECREF(plan->workspaceSize);
+  freeStages(plan->stages);
   PyMem_Free(plan);
 }
 
@@ -87,8 +88,7 @@ static Plan *allocatePlan(const Caller *caller, const int64_t *key) {
   return plan;
 }
 
-/// A new tuple of one number for each axis.
-static PyObject *makeTuple(const int64_t *numbers, int32_t count) {
+PyObject *makeTuple(const int64_t *numbers, int32_t count) {
   PyObject *tuple = PyTuple_New(count);
   for (int32_t i = 0; tuple && i < count; ++i) {
     PyObject *number = PyLong_FromLongLong(numbers[i]);
@@ -144,7 +144,9 @@ static Outcome fillPlan(Caller *caller, const Signature *signature,
   int64_t workspace = (int64_t)plan->workspaceBytes;
   if (isDescribed)
     plan->workspaceSize = makeTuple(&workspace, 1);
-  return plan->workspaceSize ? DONE : FAILED;
+  if (!plan->workspaceSize)
+    return FAILED;
+  return makeStages(caller, signature, frame, &plan->stages);
 }
 
 static Outcome makePlan(Caller *caller, Signature *signature,

@@ -209,6 +209,7 @@ def compile_graph(module, inputs, kind="inference", options=Options(),
     for name, part in parts.items():
         setattr(fused, name, part)
     reuse.write_over(fused.graph, names)
+    reuse.let_go(fused, parts, kind)
     _add_report(module, kind, parts, sizes, refusals)
     run = _boxed(fused)
     if recorder is not None:

@@ -240,6 +240,11 @@ class Imported:
         return package
 
 
+# A launch goes in sections that spare as many bytes each. A section costs the
+# host a few microseconds, in which a GPU moves about as much.
+LEAST_GAIN = 8 << 20
+
+
 class Part(torch.nn.Module):
     """A compiled part: called with PyTorch's tensors and sizes, it gives the
     list of its results, on the current stream."""
@@ -257,14 +262,15 @@ class Part(torch.nn.Module):
         self.report = imported.report
         self.entry = next(iter(self.package.on(_device_name(imported.device))
                                .entries.values()))
-        orders = [_order(traced.inputs[number])
-                  if number < self.num_inputs else None
-                  for number in self.used]
-        self.launch = self.entry.launcher(
-            orders, [_order(one) for one in traced.outputs])
+        self.orders = ([_order(traced.inputs[number])
+                        if number < self.num_inputs else None
+                        for number in self.used],
+                       [_order(one) for one in traced.outputs])
+        self.launch = self.entry.launcher(*self.orders)
         self.seconds = imported.seconds + time.perf_counter() - start
 
-    def forward(self, *inputs):
+    def values(self, inputs):
+        """What the package takes."""
         values = []
         for number in self.used:
             if number >= self.num_inputs:
@@ -274,6 +280,37 @@ class Part(torch.nn.Module):
             if one is not None and (one.repeated or one.copied):
                 value = one.array(value)
             values.append(value)
+        return values
+
+    def forward(self, *inputs):
+        return self.launch(self.values(inputs))
+
+    def boxed(self, released):
+        """The part as a BoxedPart; `released` says of each input whether
+        nothing but this call needs it."""
+        return BoxedPart(self.values, self.entry.launcher(
+            *self.orders, released=[self._is_let_go(number, released)
+                                    for number in self.used],
+            least_gain=LEAST_GAIN))
+
+    def _is_let_go(self, number, released):
+        if number >= self.num_inputs:
+            return False
+        one = self.layouts[number]
+        return released[number] or one is not None and one.copied
+
+
+class BoxedPart(torch.nn.Module):
+    """A part that is called with a list, empties it, and lets go of arguments
+    as soon as no kernel needs them any more."""
+
+    def __init__(self, values, launch):
+        super().__init__()
+        self.values, self.launch = values, launch
+
+    def forward(self, inputs):
+        values = self.values(inputs)
+        inputs.clear()
         return self.launch(values)
 
 

@@ -1,7 +1,7 @@
 # Part of the Fusion project, under the Apache License v2.0 with LLVM
 # Exceptions. See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations that PyTorch runs, in the memory of what nothing reads after them.
+"""Memory of what nothing reads any more: written over, or let go of early.
 
 AOTAutograd writes `index_put_` and the like as functions of whole tensors, each
 of which copies a tensor to change a part of it: the gradient of an embedding
@@ -65,3 +65,37 @@ def write_over(graph, parts):
                 and _is_new(base, parts)
                 and _is_alike(node.meta["val"], base.meta["val"])):
             node.target = other
+
+
+def _box(*values):
+    return list(values)
+
+
+def _is_last(value, user, place, kind):
+    """Whether `user` may let go of a value: nothing reads it later, and it is
+    no parameter or argument of the caller's, which stay anyway."""
+    if not isinstance(value, torch.fx.Node) or any(
+            place[one] > place[user] for one in value.users):
+        return False
+    return value.op != "placeholder" or (
+        kind == "backward" and not value.name.startswith("primals_"))
+
+
+def let_go(module, parts, kind):
+    """Has a graph hand the arguments of its parts, {name: Part}, over in lists,
+    which alone hold them then: a call lets go of each after its last kernel,
+    not of all at the end.
+
+    That something is let go of frees it only if nobody else holds it, as hooks,
+    views and a graph that is kept for another backward pass do.
+    """
+    graph = module.graph
+    place = {node: number for number, node in enumerate(graph.nodes)}
+    for node in list(graph.nodes):
+        if node.op != "call_module" or node.target not in parts:
+            continue
+        released = [_is_last(one, node, place, kind) for one in node.args]
+        setattr(module, node.target, parts[node.target].boxed(released))
+        with graph.inserting_before(node):
+            box = graph.call_function(_box, node.args)
+        node.args = (box,)
