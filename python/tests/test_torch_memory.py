@@ -354,6 +354,23 @@ class TrainingTest(unittest.TestCase):
             torch.testing.assert_close(ours.detach(), theirs)
         self.assertEqual(results[0].data_ptr(), results[1].data_ptr())
 
+    def test_what_parts_hand_to_each_other(self):
+        from fusion_compiler import torch as fusion_torch
+        w = (torch.randn(64, 64) / 8).requires_grad_()
+
+        def loss():
+            a = (self.x @ w).exp()
+            b = a.sort(1).values
+            c = (b @ w + a).tanh()
+            d = c.sort(0).values
+            return ((d @ w) * a + b + c).square().mean()
+
+        fusion_torch.reset_report()
+        self.check(loss, [w])
+        # Sorting is PyTorch's, and a, b and c are read before and after it.
+        self.assertTrue(all(len(graph.parts) > 2
+                            for graph in fusion_torch.report()))
+
     def test_hooks_of_saved_tensors(self):
         w = (torch.randn(64, 64) / 8).requires_grad_()
         kept = []

@@ -91,11 +91,11 @@ def let_go(module, parts, kind):
     """
     graph = module.graph
     place = {node: number for number, node in enumerate(graph.nodes)}
-    for node in list(graph.nodes):
-        if node.op != "call_module" or node.target not in parts:
-            continue
-        released = [_is_last(one, node, place, kind) for one in node.args]
-        setattr(module, node.target, parts[node.target].boxed(released))
+    released = {node: [_is_last(one, node, place, kind) for one in node.args]
+                for node in place
+                if node.op == "call_module" and node.target in parts}
+    for node, own in released.items():
+        setattr(module, node.target, parts[node.target].boxed(own))
         with graph.inserting_before(node):
             box = graph.call_function(_box, node.args)
         node.args = (box,)
