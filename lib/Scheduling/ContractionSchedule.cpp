@@ -103,7 +103,6 @@ static ScheduleAttr makeSchedule(KernelOp kernel, const BodyProduct &product,
                                  const MmaConfig &config,
                                  int64_t depthWarps = 1) {
   MLIRContext *context = kernel.getContext();
-  const Contraction &first = product.sums.front();
   SmallVector<AxisKind> kinds(space.getNumDims(), AxisKind::Grid);
   SmallVector<int64_t> tiles(space.getNumDims(), 1);
   for (const Contraction &sum : product.sums)
