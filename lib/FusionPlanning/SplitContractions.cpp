@@ -82,7 +82,7 @@ static int64_t getParts(int64_t size, int64_t most) {
 static std::optional<Contraction> matchProduct(linalg::GenericOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 2 ||
       op.getNumDpsInits() != 1 || !op.hasPureTensorSemantics() ||
-      op.hasDynamicShape() || hasContract(op) || !isContraction(op) ||
+      op.hasDynamicShape() || hasContract(op) ||
       llvm::is_contained(op.getStaticLoopRanges(), 0))
     return std::nullopt;
   auto fill = op.getDpsInits().front().getDefiningOp<linalg::FillOp>();
@@ -191,9 +191,10 @@ static bool canBeOfWarpgroups(const Contraction &sum,
 
 /// The dimensions whose elements give `target` enough blocks, with parts of the
 /// innermost, if the results of `op`, which makes `sum`, are too few for that.
-static std::optional<DivisibleProduct>
-findDimensions(linalg::GenericOp op, const Contraction &sum,
-               const TargetInfo &target, bool beforeLayouts) {
+static std::optional<DivisibleProduct> findDimensions(linalg::GenericOp op,
+                                                      const Contraction &sum,
+                                                      const TargetInfo &target,
+                                                      bool beforeLayouts) {
   const SplitConstants &splits = target.fitted.splits;
   if (beforeLayouts && countResults(op) > splits.mostResults &&
       canBeOfWarpgroups(sum, target))

@@ -157,6 +157,11 @@ fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
       schedules.push_back(makeSchedule(kernel, *product, space,
                                        MmaKind::MmaSync, config, config.warps));
   };
+  // One row or one column is a reduction but where warps share its depth.
+  if (!isContraction(product->sums.front().op)) {
+    addFew();
+    return schedules;
+  }
   if (configs.fewFirst)
     addFew();
   for (const MmaConfig &config : configs.groups)
@@ -166,9 +171,7 @@ fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
     addFew();
   // Single warps reduce rows that one tile has.
   bool ofPanels = product->wholeRows && product->problem.columns > kMaxWholeRow;
-  // One row or one column whose depth they do not share is a reduction.
-  if (schedules.empty() && product->byWarps && !ofPanels &&
-      isContraction(product->sums.front().op))
+  if (schedules.empty() && product->byWarps && !ofPanels)
     schedules.push_back(
         makeSchedule(kernel, *product, space, MmaKind::MmaSync,
                      getMmaSyncConfig(product->problem, target)));
