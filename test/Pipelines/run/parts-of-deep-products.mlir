@@ -43,7 +43,7 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   }
 
   // CHECK-LABEL: func.func @strided
-  // CHECK: fusion.kernel @{{.*}}-> (tensor<2x8x40x24xf32>)
+  // CHECK: fusion.kernel @{{.*}}conv{{.*}}-> (tensor<{{.*}}2x8x{{.*}}24xf32>)
   // CHECK: fusion.kernel @sum
   func.func @strided(%x: tensor<2x4095x40xf32>, %y: tensor<2x2048x24xf32>) -> tensor<40x24xf32> {
     %z = arith.constant 0.0 : f32
