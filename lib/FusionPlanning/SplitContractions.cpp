@@ -214,11 +214,13 @@ static std::optional<DivisibleProduct> findDimensions(linalg::GenericOp op,
       break;
     int64_t size = sizes[loop];
     depth /= size;
-    if (depth < kLeastDepth) {
-      int64_t most = std::min(enough / blocks, size * depth / splits.leastPart);
+    // No more than are enough: each is written and read again.
+    int64_t most = std::min<int64_t>(llvm::divideCeil(enough, blocks),
+                                     size * depth / splits.leastPart);
+    int64_t parts = getFilledParts(op, loop, size, std::max<int64_t>(most, 1));
+    if (depth < kLeastDepth || (size > 2 * most && 2 * parts > most)) {
       product.divided = loop;
-      product.parts =
-          getFilledParts(op, loop, size, std::max<int64_t>(most, 1));
+      product.parts = parts;
       break;
     }
     blocks *= size;

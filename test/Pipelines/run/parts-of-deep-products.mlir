@@ -6,6 +6,7 @@
 // RUN: fusion-run %s --entry=strided --device=emulator --random --seed=3 --verify
 // RUN: fusion-run %s --entry=windows --device=emulator --random --seed=4 --verify
 // RUN: fusion-run %s --entry=prime --device=emulator --random --seed=5 --verify
+// RUN: fusion-run %s --entry=images --device=emulator --random --seed=6 --verify
 // RUN: fusion-opt %s --fusion-to-plan | FileCheck %s
 
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
@@ -73,6 +74,23 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
       linalg.yield %s : f32
     } -> tensor<8x24x3xf32>
     return %g : tensor<8x24x3xf32>
+  }
+
+  // Images are shared out: parts are no more than blocks that are of use.
+  // CHECK-LABEL: func.func @images
+  // CHECK: fusion.kernel @matmul{{.*}}-> (tensor<24x40x24xf32>)
+  // CHECK: fusion.kernel @sum
+  func.func @images(%x: tensor<96x40x64xf32>, %y: tensor<96x24x64xf32>) -> tensor<40x24xf32> {
+    %z = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<40x24xf32>
+    %f = linalg.fill ins(%z : f32) outs(%e : tensor<40x24xf32>) -> tensor<40x24xf32>
+    %g = linalg.generic {indexing_maps = [affine_map<(c, k, n, p) -> (n, c, p)>, affine_map<(c, k, n, p) -> (n, k, p)>, affine_map<(c, k, n, p) -> (c, k)>], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%x, %y : tensor<96x40x64xf32>, tensor<96x24x64xf32>) outs(%f : tensor<40x24xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<40x24xf32>
+    return %g : tensor<40x24xf32>
   }
 
   // Nothing divides 4099: the last part ends in zeros.
