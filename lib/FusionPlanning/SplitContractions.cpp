@@ -149,11 +149,11 @@ static bool isDimension(linalg::GenericOp op, unsigned loop) {
 
 /// In how many parts, up to `most`, `loop` of `size` steps is divided: as many
 /// as divide it, or the last ends in zeros where the others would be much
-/// longer.
+/// longer. Of a reduction no copies are cut by zeros.
 static int64_t getFilledParts(linalg::GenericOp op, unsigned loop, int64_t size,
                               int64_t most) {
   int64_t parts = getParts(size, most);
-  if (2 * parts > most || !isDimension(op, loop))
+  if (2 * parts > most || !isContraction(op) || !isDimension(op, loop))
     return parts;
   return llvm::divideCeil(size, llvm::divideCeil(size, most));
 }

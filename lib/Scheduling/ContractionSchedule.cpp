@@ -157,9 +157,12 @@ fusion::getTensorCoreSchedules(KernelOp kernel, const IterationSpace &space,
       schedules.push_back(makeSchedule(kernel, *product, space,
                                        MmaKind::MmaSync, config, config.warps));
   };
-  // One row or one column is a reduction but where warps share its depth.
+  // One row or one column is a reduction but where warps share its depth, of
+  // which copies bring whole pieces.
   if (!isContraction(product->sums.front().op)) {
-    addFew();
+    if (llvm::all_of(product->problem.copied,
+                     [](bool copied) { return copied; }))
+      addFew();
     return schedules;
   }
   if (configs.fewFirst)

@@ -26,6 +26,17 @@ func.func @one_row(%x: tensor<1x8192xbf16>, %w: tensor<8192x4096xi8>, %scale: te
   return %4 : tensor<1x8192xf32>
 }
 
+// No copy takes rows that begin anywhere: a reduction loads what a thread adds.
+// SCHEDULE-LABEL: func.func @one_row_of_odd_length
+// SCHEDULE: #fusion.schedule<reduction
+func.func @one_row_of_odd_length(%x: tensor<1x4337xbf16>, %w: tensor<1129x4337xbf16>) -> tensor<1x1129xf32> {
+  %1 = arith.constant 0.0 : f32
+  %2 = tensor.empty() : tensor<1x1129xf32>
+  %3 = linalg.fill ins(%1 : f32) outs(%2 : tensor<1x1129xf32>) -> tensor<1x1129xf32>
+  %4 = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] ins(%x, %w : tensor<1x4337xbf16>, tensor<1129x4337xbf16>) outs(%3 : tensor<1x1129xf32>) -> tensor<1x1129xf32>
+  return %4 : tensor<1x1129xf32>
+}
+
 // Sums of 64 rows and columns are too many for a thread: a tile has half of the
 // rows.
 // CHECK-LABEL: func.func @all_rows
