@@ -376,11 +376,11 @@ static constexpr WarpProductConstants getWarpProducts() {
   // tf32 with KxN operands from 4096 on at 126 TFLOP/s, bf16 777x1531x2049 and
   // 4097x4095x4099 at 14 to 21 TFLOP/s, convolutions of three and four f16
   // channels at 19 and 21 TFLOP/s, 2026-11-21.
-  c.copiedShare = 0.31;
-  c.elementShare = 0.022;
+  c.copiedShare = 0.52;
+  c.elementShare = 0.037;
   // 3x3 windows of images with channels first, 128 of 64x128x128 and 64 of
   // 256x56x56: f16 at 45 and 47 TFLOP/s, tf32 at 37 and 39, 2026-11-22.
-  c.windowShare = 0.09;
+  c.windowShare = 0.15;
   // A convolution of 144 products an element took 1 us longer than by
   // warpgroups.
   c.stepSeconds = 0.42e-6;

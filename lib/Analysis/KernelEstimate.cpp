@@ -210,7 +210,8 @@ void Pricer::addArithmetic(KernelCost &cost, const BodyInstance &instance,
                            double points) const {
   const GraphNode &node = body.getNode(instance);
   if (onTensorCores(node)) {
-    cost.tensorFlops += 2 * node.perPoint.instructions * points;
+    double rate = product->obstacle ? target.fitted.rates.warpProductShare : 1;
+    cost.tensorFlops += 2 * node.perPoint.instructions * points / rate;
     return;
   }
   cost.fp32Flops += 2 * node.perPoint.instructions * points;
