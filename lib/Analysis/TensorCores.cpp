@@ -112,8 +112,10 @@ double fusion::getWarpShare(const Contraction &sum, int64_t depth,
   // An instruction is filled up with zeros.
   int64_t filled =
       llvm::alignTo(depth, std::max<int64_t>(1, kInstructionBits / bits));
-  return fitted.copiedShare / products * std::min<double>(1, 16.0 / bits) *
-         static_cast<double>(depth) / static_cast<double>(filled);
+  double share = bits == 32 ? fitted.copiedWideShare
+                            : fitted.copiedShare * std::min(1.0, 16.0 / bits);
+  return share / products * static_cast<double>(depth) /
+         static_cast<double>(filled);
 }
 
 unsigned fusion::getDepthDim(const Contraction &sum,

@@ -38,8 +38,9 @@ ArrayRef<TensorCoreObstacle> getAllObstacles();
 /// cores, wherever the operands come from.
 bool isMadeByWarps(const Contraction &sum, const TargetInfo &target);
 
-/// The share of the rate of 16-bit products by single warps (mma.sync) that those
-/// of `target` reach at `sum`, whose depth is walked in runs of `depth` elements.
+/// The share of the rate of 16-bit products by single warps (mma.sync) that
+/// those of `target` reach at `sum`, whose depth is walked in runs of `depth`
+/// elements.
 double getWarpShare(const Contraction &sum, int64_t depth,
                     const TargetInfo &target);
 
