@@ -367,7 +367,7 @@ static constexpr SplitConstants getSplits() {
   c.mostResults = 512;
   c.busyShare = 0.5;
   c.blocksPerSM = 4;
-  c.leastPart = 256;
+  c.leastPart = 512;
   return c;
 }
 

@@ -12,7 +12,7 @@
 
 func.func @large(%a: tensor<4096x64xf32>, %b: tensor<4096x64xf32>, %c: tensor<4096x64xf32>, %d: tensor<4096x64xf32>, %w: tensor<512x128xf32>) -> tensor<4096x128xf32> {
   %zero = arith.constant 0.0 : f32
-  %x = tensor.concat dim(1) %a, %b, %c, %d, %d, %c, %b, %a : (tensor<4096x64xf32>, tensor<4096x64xf32>, tensor<4096x64xf32>, tensor<4096x64xf32>, tensor<4096x64xf32>, tensor<4096x64xf32>, tensor<4096x64xf32>, tensor<4096x64xf32>) -> tensor<4096x512xf32>
+  %x = tensor.concat dim(1) %a, %b, %c, %d, %d, %c, %b, %a {fusion.must} : (tensor<4096x64xf32>, tensor<4096x64xf32>, tensor<4096x64xf32>, tensor<4096x64xf32>, tensor<4096x64xf32>, tensor<4096x64xf32>, tensor<4096x64xf32>, tensor<4096x64xf32>) -> tensor<4096x512xf32>
   %e = tensor.empty() : tensor<4096x128xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4096x128xf32>) -> tensor<4096x128xf32>
   %r = linalg.matmul ins(%x, %w : tensor<4096x512xf32>, tensor<512x128xf32>) outs(%f : tensor<4096x128xf32>) -> tensor<4096x128xf32>

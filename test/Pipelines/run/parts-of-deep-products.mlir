@@ -11,7 +11,7 @@
 
 module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   // CHECK-LABEL: func.func @single
-  // CHECK: fusion.kernel @matmul{{.*}}-> (tensor<16x40x24xf32>)
+  // CHECK: fusion.kernel @matmul{{.*}}-> (tensor<8x40x24xf32>)
   // CHECK: fusion.kernel @sum
   func.func @single(%x: tensor<40x4096xf32>, %y: tensor<24x4096xf32>) -> tensor<40x24xf32> {
     %z = arith.constant 0.0 : f32
@@ -28,7 +28,7 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
 
   // All of the outer dimension, and parts of the inner one.
   // CHECK-LABEL: func.func @batches
-  // CHECK: fusion.kernel @matmul{{.*}}-> (tensor<2x8x40x24xf32>)
+  // CHECK: fusion.kernel @matmul{{.*}}-> (tensor<2x4x40x24xf32>)
   // CHECK: fusion.kernel @sum
   func.func @batches(%x: tensor<2x40x2048xf32>, %y: tensor<2x24x2048xf32>) -> tensor<40x24xf32> {
     %z = arith.constant 0.0 : f32
@@ -44,7 +44,7 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
   }
 
   // CHECK-LABEL: func.func @strided
-  // CHECK: fusion.kernel @{{.*}}conv{{.*}}-> (tensor<{{.*}}2x8x{{.*}}24xf32>)
+  // CHECK: fusion.kernel @{{.*}}conv{{.*}}-> (tensor<{{.*}}2x4x{{.*}}24xf32>)
   // CHECK: fusion.kernel @sum
   func.func @strided(%x: tensor<2x4095x40xf32>, %y: tensor<2x2048x24xf32>) -> tensor<40x24xf32> {
     %z = arith.constant 0.0 : f32
@@ -61,7 +61,7 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
 
   // Parts of rows of an image under a filter's windows.
   // CHECK-LABEL: func.func @windows
-  // CHECK: fusion.kernel @{{.*}}conv{{.*}}-> (tensor<{{(8x3|3x8)}}x8x24xf32>)
+  // CHECK: fusion.kernel @{{.*}}conv{{.*}}-> (tensor<{{(4x3|3x4)}}x8x24xf32>)
   // CHECK: fusion.kernel @sum
   func.func @windows(%x: tensor<1026x2x8xf32>, %y: tensor<1024x2x24xf32>) -> tensor<8x24x3xf32> {
     %z = arith.constant 0.0 : f32
@@ -78,7 +78,7 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
 
   // Images are shared out: parts are no more than blocks that are of use.
   // CHECK-LABEL: func.func @images
-  // CHECK: fusion.kernel @matmul{{.*}}-> (tensor<24x40x24xf32>)
+  // CHECK: fusion.kernel @matmul{{.*}}-> (tensor<12x40x24xf32>)
   // CHECK: fusion.kernel @sum
   func.func @images(%x: tensor<96x40x64xf32>, %y: tensor<96x24x64xf32>) -> tensor<40x24xf32> {
     %z = arith.constant 0.0 : f32
@@ -95,7 +95,7 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
 
   // Nothing divides 4099: the last part ends in zeros.
   // CHECK-LABEL: func.func @prime
-  // CHECK: fusion.kernel @pad_matmul{{.*}}-> (tensor<16x40x24xf32>)
+  // CHECK: fusion.kernel @pad_matmul{{.*}}-> (tensor<8x40x24xf32>)
   // CHECK: fusion.kernel @sum
   func.func @prime(%x: tensor<40x4099xf32>, %y: tensor<24x4099xf32>) -> tensor<40x24xf32> {
     %z = arith.constant 0.0 : f32

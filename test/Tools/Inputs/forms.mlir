@@ -3,16 +3,15 @@
 // floats are simplified, has all compared without.
 
 //--- products.mlir
-// Products of f32 in one kernel are three of tf32, whose factors are split by
-// their bits, and not in the other.
-func.func @products(%x: tensor<2x7x12x8xf32>, %k: tensor<1x2x8x1xf32>,
+// Products of f32 are three of tf32, whose factors are split by their bits.
+func.func @products(%x: tensor<2x7x12x8xf32>, %k: tensor<8x1x2x8xf32>,
                     %b: tensor<8xf32>) -> tensor<2x5x11x8xf32> {
   %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}>
       : () -> tensor<1xf32>
-  %r = tosa.depthwise_conv2d %x, %k, %b, %z, %z
+  %r = tosa.conv2d %x, %k, %b, %z, %z
       {acc_type = f32, pad = array<i64: 1, 1, 0, 0>,
        stride = array<i64: 2, 1>, dilation = array<i64: 1, 1>}
-      : (tensor<2x7x12x8xf32>, tensor<1x2x8x1xf32>, tensor<8xf32>,
+      : (tensor<2x7x12x8xf32>, tensor<8x1x2x8xf32>, tensor<8xf32>,
          tensor<1xf32>, tensor<1xf32>) -> tensor<2x5x11x8xf32>
   return %r : tensor<2x5x11x8xf32>
 }
