@@ -61,7 +61,7 @@ module attributes {fusion.target = #fusion.target<chip = "sm_90a">} {
 
   // Parts of rows of an image under a filter's windows.
   // CHECK-LABEL: func.func @windows
-  // CHECK: fusion.kernel @{{.*}}conv{{.*}}-> (tensor<{{(4x3|3x4)}}x8x24xf32>)
+  // CHECK: fusion.kernel @{{.*}}conv{{.*}}-> (tensor<{{(4x3x8|3x8x4)}}x24xf32>)
   // CHECK: fusion.kernel @sum
   func.func @windows(%x: tensor<1026x2x8xf32>, %y: tensor<1024x2x24xf32>) -> tensor<8x24x3xf32> {
     %z = arith.constant 0.0 : f32
