@@ -83,9 +83,11 @@ static bool slidesAlongRows(const Contraction &sum, unsigned side) {
   if (operand.source != operand.tensor)
     return true;
   linalg::LinalgOp op = sum.op;
-  AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(side));
-  return map.getNumResults() > 0 &&
-         !isa<AffineDimExpr>(map.getResults().back());
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    return input->get() == operand.tensor && map.getNumResults() > 0 &&
+           !isa<AffineDimExpr>(map.getResults().back());
+  });
 }
 
 double fusion::getWarpShare(const Contraction &sum, int64_t depth,
