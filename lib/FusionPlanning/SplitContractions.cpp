@@ -28,6 +28,7 @@
 #include "fusion/Analysis/ComputeGraph.h"
 #include "fusion/Analysis/Contraction.h"
 #include "fusion/Analysis/TensorCores.h"
+#include "fusion/FusionPlanning/RepackOperands.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -190,7 +191,8 @@ static bool canBeOfWarpgroups(const Contraction &sum,
 }
 
 /// The dimensions whose elements give `target` enough blocks, with parts of the
-/// innermost, if the results of `op`, which makes `sum`, are too few for that.
+/// last of them, if the results of `op`, which makes `sum`, are too few for
+/// that.
 static std::optional<DivisibleProduct> findDimensions(linalg::GenericOp op,
                                                       const Contraction &sum,
                                                       const TargetInfo &target,
@@ -242,18 +244,8 @@ static Value buildParts(OpBuilder &builder, Location loc, Value tensor,
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<int64_t> shape(type.getShape());
   int64_t size = llvm::divideCeil(shape[dim], parts);
-  if (int64_t missing = parts * size - shape[dim]) {
-    SmallVector<OpFoldResult> low(shape.size(), builder.getIndexAttr(0));
-    SmallVector<OpFoldResult> high = low;
-    high[dim] = builder.getIndexAttr(missing);
-    shape[dim] += missing;
-    Type element = type.getElementType();
-    Value zero =
-        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
-    tensor = tensor::PadOp::create(builder, loc,
-                                   RankedTensorType::get(shape, element),
-                                   tensor, low, high, zero);
-  }
+  shape[dim] = parts * size;
+  tensor = buildPadded(builder, loc, tensor, shape);
   shape[dim] = size;
   shape.insert(shape.begin() + dim, parts);
   SmallVector<ReassociationIndices> groups;
