@@ -104,6 +104,23 @@ def resident_bytes():
 
 
 @unittest.skipIf(torch is None, "PyTorch is not installed")
+def stand_in_for_launch(test, function):
+    """Has the extension call `function`, of an entry's handle and a pointer to
+    abi.LaunchArgs, where it would launch, until `test` is over."""
+    native.bind_torch()
+    extension, runtime = native.module(), abi.library()
+    launch = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p,
+                              ctypes.POINTER(abi.LaunchArgs))(function)
+    addresses = [ctypes.cast(getattr(runtime, "fusionRt" + name),
+                             ctypes.c_void_p).value
+                 for name in native.FUNCTIONS]
+    test.addCleanup(extension.bind_runtime, abi.check, *addresses)
+    test.launch = launch  # It has to live as long as the extension calls it.
+    addresses[native.FUNCTIONS.index("Launch")] = ctypes.cast(
+        launch, ctypes.c_void_p).value
+    extension.bind_runtime(abi.check, *addresses)
+
+
 class TensorCase(unittest.TestCase):
 
     @classmethod
@@ -501,19 +518,8 @@ class InPlaceTest(unittest.TestCase):
     def setUp(self):
         self.launches, self.status = [], 0
         self.entry = compiled(TWO_KERNELS)["twice"]
-        native.bind_torch()
-        extension, runtime = native.module(), abi.library()
-        self.launch = ctypes.CFUNCTYPE(
-            ctypes.c_int32, ctypes.c_void_p,
-            ctypes.POINTER(abi.LaunchArgs))(self.record)
-        addresses = [ctypes.cast(getattr(runtime, "fusionRt" + name),
-                                 ctypes.c_void_p).value
-                     for name in native.FUNCTIONS]
-        self.addCleanup(extension.bind_runtime, abi.check, *addresses)
-        place = native.FUNCTIONS.index("Launch")
-        replaced = list(addresses)
-        replaced[place] = ctypes.cast(self.launch, ctypes.c_void_p).value
-        extension.bind_runtime(abi.check, *replaced)
+        extension = native.module()
+        stand_in_for_launch(self, self.record)
         f32 = abi.DTYPES.index("f32")
 
         class Caller(extension.Caller):

@@ -18,6 +18,7 @@ from unittest import mock
 
 import fusion_compiler as fusion
 from fusion_compiler import abi, native, tensors
+from test_native import stand_in_for_launch
 from test_package import compiled
 
 try:
@@ -201,19 +202,8 @@ class InPlaceTest(unittest.TestCase):
 
     def setUp(self):
         entry = compiled(PRODUCTS)["products"]
-        native.bind_torch()
-        extension, runtime = native.module(), abi.library()
-        self.launch = ctypes.CFUNCTYPE(
-            ctypes.c_int32, ctypes.c_void_p,
-            ctypes.POINTER(abi.LaunchArgs))(self.record)
-        addresses = [ctypes.cast(getattr(runtime, "fusionRt" + name),
-                                 ctypes.c_void_p).value
-                     for name in native.FUNCTIONS]
-        self.addCleanup(extension.bind_runtime, abi.check, *addresses)
-        replaced = list(addresses)
-        replaced[native.FUNCTIONS.index("Launch")] = ctypes.cast(
-            self.launch, ctypes.c_void_p).value
-        extension.bind_runtime(abi.check, *replaced)
+        extension = native.module()
+        stand_in_for_launch(self, self.record)
         f32 = abi.DTYPES.index("f32")
         self.caller = extension.Caller()
         self.caller._configure(
