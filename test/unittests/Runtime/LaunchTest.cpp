@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Executable/SamplePackage.h"
-#include "FakeDevice.h"
+#include "SampleLaunch.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -18,39 +17,8 @@ using namespace fusionpkg;
 
 namespace {
 
-/// The sample package on a fake device, with arguments that fit m = 8.
-class LaunchTest : public ::testing::Test {
+class LaunchTest : public SampleLaunch {
 protected:
-  void load(const PackageModel &model = makeSamplePackage()) {
-    bytes = *writePackage(model);
-    package.reset();
-    device = std::move(
-        *makeDevice(std::make_unique<FakeDevice>(log), /*synchronous=*/false));
-    Result<std::unique_ptr<FusionRtPackage>> loaded =
-        loadPackage(*device, bytes.data(), bytes.size());
-    ASSERT_TRUE(loaded) << loaded.getError().str();
-    package = std::move(*loaded);
-    entry = package->entries[0].get();
-    setRows(8);
-    log.lines.clear();
-  }
-
-  /// Arguments for m rows; the addresses need not exist.
-  void setRows(int64_t m) {
-    xDims[0] = m;
-    inputs[0] = {0x100000, nullptr, xDims, FUSION_RT_F32, 2};
-    inputs[1] = {0x200000, nullptr, wDims, FUSION_RT_BF16, 2};
-    inputs[2] = {0, &scale, nullptr, FUSION_RT_F32, 0};
-    inputs[3] = {0x300000, nullptr, xDims, FUSION_RT_F32, 2};
-    outputs[0] = {0x400000, nullptr, xDims, FUSION_RT_F32, 2};
-    outputs[1] = {0x500000, nullptr, xDims, FUSION_RT_F32, 2};
-    args = FUSION_RT_INIT(FusionRtLaunchArgs);
-    args.inputs = inputs;
-    args.outputs = outputs;
-    args.numInputs = 4;
-    args.numOutputs = 2;
-  }
-
   void expectError(ErrorCode code, const std::string &text) {
     log.lines.clear();
     Error error = launchEntry(*entry, args);
@@ -59,16 +27,6 @@ protected:
     for (const std::string &line : log.lines)
       EXPECT_NE(line.rfind("launch", 0), 0u) << "launched: " << line;
   }
-
-  FakeLog log;
-  std::string bytes;
-  std::unique_ptr<FusionRtDevice> device;
-  std::unique_ptr<FusionRtPackage> package;
-  FusionRtEntry *entry = nullptr;
-  int64_t xDims[2] = {8, 128}, wDims[2] = {128, 128};
-  float scale = 1.0f;
-  FusionRtTensor inputs[4], outputs[2];
-  FusionRtLaunchArgs args;
 };
 
 } // namespace

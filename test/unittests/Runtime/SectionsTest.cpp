@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Executable/SamplePackage.h"
-#include "FakeDevice.h"
+#include "SampleLaunch.h"
 
 #include <gtest/gtest.h>
 
@@ -18,29 +17,13 @@ namespace {
 
 /// The sample package on a fake device: a fill and two launches, which write
 /// the first output through a temporary, and a copy, which is the second one's.
-class SectionsTest : public ::testing::Test {
+class SectionsTest : public SampleLaunch {
 protected:
+  /// Outputs are allocated when a section begins.
   void load(const PackageModel &model = makeSamplePackage()) {
-    std::string bytes = *writePackage(model);
-    device = std::move(
-        *makeDevice(std::make_unique<FakeDevice>(log), /*synchronous=*/false));
-    Result<std::unique_ptr<FusionRtPackage>> loaded =
-        loadPackage(*device, bytes.data(), bytes.size());
-    ASSERT_TRUE(loaded) << loaded.getError().str();
-    package = std::move(*loaded);
-    entry = package->entries[0].get();
-    inputs[0] = {0x100000, nullptr, xDims, FUSION_RT_F32, 2};
-    inputs[1] = {0x200000, nullptr, wDims, FUSION_RT_BF16, 2};
-    inputs[2] = {0, &scale, nullptr, FUSION_RT_F32, 0};
-    inputs[3] = {0x300000, nullptr, xDims, FUSION_RT_F32, 2};
-    outputs[0] = {0, nullptr, xDims, FUSION_RT_F32, 2};
-    outputs[1] = {0, nullptr, xDims, FUSION_RT_F32, 2};
-    args = FUSION_RT_INIT(FusionRtLaunchArgs);
-    args.inputs = inputs;
-    args.outputs = outputs;
-    args.numInputs = 4;
-    args.numOutputs = 2;
-    log.lines.clear();
+    SampleLaunch::load(model);
+    for (FusionRtTensor &output : outputs)
+      output.address = 0;
   }
 
   void divide(uint64_t leastGain = 0) {
@@ -92,14 +75,6 @@ protected:
     EXPECT_NE(error.getCause().find(text), std::string::npos) << error.str();
   }
 
-  FakeLog log;
-  std::unique_ptr<FusionRtDevice> device;
-  std::unique_ptr<FusionRtPackage> package;
-  FusionRtEntry *entry = nullptr;
-  int64_t xDims[2] = {8, 128}, wDims[2] = {128, 128};
-  float scale = 1.0f;
-  FusionRtTensor inputs[4], outputs[2];
-  FusionRtLaunchArgs args;
   const uint8_t isReleased[4] = {1, 1, 0, 0};
   struct Destroy {
     void operator()(FusionRtSections *one) { fusionRtSectionsDestroy(one); }
