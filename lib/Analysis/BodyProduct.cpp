@@ -52,6 +52,13 @@ private:
   SmallVector<unsigned> getDims(unsigned value, unsigned instance) const;
   SmallVector<unsigned> getDims(const Contraction &sum, unsigned instance,
                                 Value tensor) const;
+  /// The dimension along which neighbours of factor `side` lie in memory, if no
+  /// windows of it are multiplied.
+  std::optional<unsigned> getInnermost(const Contraction &sum,
+                                       unsigned instance, unsigned side) const;
+  /// True when tiles have runs of both factors of `sum` as they are in memory.
+  bool hasRuns(const Contraction &sum, unsigned instance,
+               const ProductDims &dims) const;
   std::optional<Contraction> match(const BodyInstance &instance) const;
   /// Rows in groups are in such tiles as a block can have.
   bool hasTiles(const ProductDims &dims) const;
@@ -125,6 +132,27 @@ SmallVector<unsigned> ProductFinder::getDims(const Contraction &sum,
       if (input->get() == tensor)
         return getOwn(*input);
   return getDims(known->second, instance);
+}
+
+std::optional<unsigned> ProductFinder::getInnermost(const Contraction &sum,
+                                                    unsigned instance,
+                                                    unsigned side) const {
+  const ContractionOperand &operand = sum.operands[side];
+  SmallVector<unsigned> order =
+      getDims(sum, instance, operand.source ? operand.source : operand.tensor);
+  if (order.empty() || !isPlain(sum, side))
+    return std::nullopt;
+  return order.back();
+}
+
+bool ProductFinder::hasRuns(const Contraction &sum, unsigned instance,
+                            const ProductDims &dims) const {
+  return llvm::all_of(llvm::seq<unsigned>(2), [&](unsigned side) {
+    std::optional<unsigned> innermost = getInnermost(sum, instance, side);
+    ArrayRef<unsigned> own = side == 0 ? sum.rows : sum.columns;
+    return !innermost || innermost == dims.depth ||
+           llvm::is_contained(own, *innermost);
+  });
 }
 
 std::optional<Contraction>
@@ -344,11 +372,16 @@ ProductDims ProductFinder::getTiledDims(bool wholeRows) const {
   ProductDims dims;
   dims.rows = getMergeableDims(first.rows, tensors[0], sizeOf);
   dims.columns = getMergeableDims(first.columns, tensors[1], sizeOf);
-  dims.depth = getDepthDim(first, sizeOf);
+  auto getDepth = [&](const Contraction &sum, unsigned place) {
+    return getDepthDim(sum, sizeOf, [&](unsigned side) {
+      return getInnermost(sum, place, side);
+    });
+  };
+  dims.depth = getDepth(first, places.front());
   setWalk(factors, dims);
-  for (const Contraction &sum : ArrayRef(sums).drop_front())
+  for (auto [sum, place] : llvm::drop_begin(llvm::zip(sums, places)))
     if (sum.contracted != first.contracted)
-      dims.laterDepths.push_back(getDepthDim(sum, sizeOf));
+      dims.laterDepths.push_back(getDepth(sum, place));
   // The tile has all of the reduced dimension.
   if (wholeRows)
     dims.columns = {dims.columns.back()};
@@ -417,10 +450,11 @@ BodyProduct ProductFinder::find(ArrayRef<linalg::LinalgOp> ops, bool wholeRows,
                    llvm::all_of(sums, [&](const Contraction &sum) {
                      return isMadeByWarps(sum, target);
                    });
-  for (const Contraction &sum : sums)
+  for (auto [sum, place] : llvm::zip(sums, places))
     result.warpShare =
         std::min(result.warpShare,
-                 getWarpShare(sum, extentOf(result.dims.depth), target));
+                 getWarpShare(sum, extentOf(result.dims.depth),
+                              hasRuns(sum, place, result.dims), target));
   setObstacle(result);
   if (!result.obstacle || result.byWarps || !ops.empty())
     result.problem = describeProducts(getView(result));

@@ -67,6 +67,9 @@ bool fusion::isMadeByWarps(const Contraction &sum, const TargetInfo &target) {
                     (a.isF32() && (sum.tf32 || hasSplitProducts(target))));
 }
 
+/// What a thread accesses at once.
+static constexpr int64_t kRunBits = 8 * kMaxAccessBytes;
+
 bool fusion::isCopiedByThreads(RankedTensorType type) {
   constexpr int64_t kCopyBits = 8 * kLeastCopyBytes;
   int64_t last = type.getRank() ? type.getShape().back() : 1;
@@ -90,7 +93,7 @@ static bool slidesAlongRows(const Contraction &sum, unsigned side) {
   });
 }
 
-double fusion::getWarpShare(const Contraction &sum, int64_t depth,
+double fusion::getWarpShare(const Contraction &sum, int64_t depth, bool hasRuns,
                             const TargetInfo &target) {
   const WarpProductConstants &fitted = target.fitted.warpProducts;
   bool split = sum.operands[0].element.isF32() && !sum.tf32;
@@ -98,7 +101,7 @@ double fusion::getWarpShare(const Contraction &sum, int64_t depth,
   // Other rates are those of single warps.
   if (target.fitted.rates.warpProductShare == 1)
     return 1 / products;
-  constexpr int64_t kRunBits = 8 * kMaxAccessBytes, kInstructionBits = 256;
+  constexpr int64_t kInstructionBits = 256;
   for (unsigned side = 0; side < 2; ++side)
     if (slidesAlongRows(sum, side))
       return fitted.windowShare / products;
@@ -106,7 +109,7 @@ double fusion::getWarpShare(const Contraction &sum, int64_t depth,
     Value stored = operand.source ? operand.source : operand.tensor;
     auto type = cast<RankedTensorType>(stored.getType());
     int64_t last = type.getRank() ? type.getShape().back() : 1;
-    if (!isCopiedByThreads(type) ||
+    if (!hasRuns || !isCopiedByThreads(type) ||
         last * type.getElementTypeBitWidth() < kRunBits)
       return fitted.elementShare / products;
   }
@@ -120,18 +123,51 @@ double fusion::getWarpShare(const Contraction &sum, int64_t depth,
          static_cast<double>(filled);
 }
 
-unsigned fusion::getDepthDim(const Contraction &sum,
-                             llvm::function_ref<int64_t(unsigned)> extentOf) {
+unsigned fusion::getDepthDim(
+    const Contraction &sum, llvm::function_ref<int64_t(unsigned)> extentOf,
+    llvm::function_ref<std::optional<unsigned>(unsigned)> innermostOf) {
   // Images are contiguous along their channels, which may be fewer than the
   // elements of a window.
   for (const ContractionOperand &operand : sum.operands)
     if (operand.channels)
       return *operand.channels;
+  auto rate = [&](unsigned dim) {
+    int64_t extent = extentOf(dim);
+    unsigned runs = 0;
+    for (unsigned side = 0; side < 2; ++side) {
+      int64_t bits = sum.operands[side].element.getIntOrFloatBitWidth();
+      runs += innermostOf(side) == dim &&
+              (ShapedType::isDynamic(extent) || extent * bits >= kRunBits);
+    }
+    return std::pair(runs, extent);
+  };
   unsigned depth = sum.contracted.back();
   for (unsigned dim : sum.contracted)
-    if (extentOf(dim) > extentOf(depth))
+    if (rate(dim) > rate(depth))
       depth = dim;
   return depth;
+}
+
+unsigned fusion::getDepthLoop(const Contraction &sum) {
+  linalg::LinalgOp op = sum.op;
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  auto innermostOf = [&](unsigned side) -> std::optional<unsigned> {
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      if (input->get() != sum.operands[side].tensor)
+        continue;
+      AffineMap map = op.getMatchingIndexingMap(input);
+      for (AffineExpr coord : llvm::reverse(map.getResults())) {
+        auto dim = dyn_cast<AffineDimExpr>(coord);
+        if (!dim)
+          return std::nullopt;
+        if (sizes[dim.getPosition()] != 1)
+          return dim.getPosition();
+      }
+    }
+    return std::nullopt;
+  };
+  return getDepthDim(
+      sum, [&](unsigned loop) { return sizes[loop]; }, innermostOf);
 }
 
 bool fusion::haveEqualLoops(const Contraction &a, const Contraction &b) {

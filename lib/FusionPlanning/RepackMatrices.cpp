@@ -103,7 +103,7 @@ static FailureOr<SmallVector<OperandForm, 2>>
 findForms(linalg::GenericOp product, const Contraction &sum,
           const DenseSet<Value> &kept, SmallVector<int64_t> &loops) {
   loops = product.getStaticLoopRanges();
-  unsigned depth = getDepthDim(sum, [&](unsigned loop) { return loops[loop]; });
+  unsigned depth = getDepthLoop(sum);
   SmallVector<OperandForm, 2> forms(2);
   SmallVector<int64_t> padded = loops;
   for (unsigned side = 0; side < 2; ++side) {

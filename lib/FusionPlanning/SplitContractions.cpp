@@ -113,8 +113,7 @@ static std::optional<DivisibleProduct> findParts(linalg::GenericOp op,
   if (!isPlain(op))
     return std::nullopt;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  unsigned depth =
-      getDepthDim(sum, [&](unsigned loop) { return extents[loop]; });
+  unsigned depth = getDepthLoop(sum);
   unsigned widest = depth;
   int64_t extent = sum.contracted.size() == 1 ? extents[depth] : 1;
   for (unsigned loop : sum.contracted)
@@ -190,6 +189,33 @@ static bool canBeOfWarpgroups(const Contraction &sum,
           }));
 }
 
+/// True when single warps multiply the factors of `op`, which makes `sum`, in
+/// the time in which these are read: warpgroups would be no faster, and where
+/// they need factors in another layout, slower.
+static bool isReadBound(linalg::GenericOp op, const Contraction &sum,
+                        const TargetInfo &target) {
+  // Tiles of a side have so many elements at least.
+  constexpr int64_t kLeastSide = 16;
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  auto count = [&](ArrayRef<unsigned> loops) {
+    int64_t product = 1;
+    for (unsigned loop : loops)
+      product *= sizes[loop];
+    return product;
+  };
+  double products = 2.0 * count(sum.contracted);
+  for (ArrayRef<unsigned> side : {ArrayRef(sum.rows), ArrayRef(sum.columns)})
+    products *= static_cast<double>(llvm::alignTo(count(side), kLeastSide));
+  const RateConstants &rates = target.fitted.rates;
+  double rate =
+      rates.tensorFlopsPerSecond * rates.warpProductShare *
+      getWarpShare(sum, sizes[getDepthLoop(sum)], /*hasRuns=*/true, target);
+  double bytes = 0;
+  for (Value factor : op.getDpsInputs())
+    bytes += static_cast<double>(countBytes(factor));
+  return products / rate <= bytes / rates.dramBytesPerSecond;
+}
+
 /// The dimensions whose elements give `target` enough blocks, with parts of the
 /// last of them, if the results of `op`, which makes `sum`, are too few for
 /// that.
@@ -199,7 +225,7 @@ static std::optional<DivisibleProduct> findDimensions(linalg::GenericOp op,
                                                       bool beforeLayouts) {
   const SplitConstants &splits = target.fitted.splits;
   if (beforeLayouts && countResults(op) > splits.mostResults &&
-      canBeOfWarpgroups(sum, target))
+      canBeOfWarpgroups(sum, target) && !isReadBound(op, sum, target))
     return std::nullopt;
   int64_t blocks = countTiles(op, splits);
   int64_t enough = splits.blocksPerSM * target.numSMs;

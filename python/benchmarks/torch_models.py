@@ -221,6 +221,8 @@ def print_kernels(call, rows=25):
         torch.cuda.synchronize()
     events = sorted(profile.key_averages(),
                     key=lambda event: -event.device_time_total)
+    total = sum(event.device_time_total for event in events) / 5
+    print(f"    {total:9.1f} us in all")
     for event in events[:rows]:
         print(f"    {event.device_time_total / 5:9.1f} us {event.count / 5:5.1f}"
               f" x {event.key[:100]}")

@@ -166,6 +166,48 @@ func.func @single_tile(%x: tensor<262144x64xf16>, %dy: tensor<262144x64xf16>) ->
   return %g : tensor<64x64xf32>
 }
 
+// Rows that tensor copies cannot take, and so few columns that single warps
+// multiply all that memory gives: no kernel lays factors out anew.
+// CHECK-LABEL: func.func @read_bound(
+// CHECK-NOT: fusion.kernel @pad{{ }}
+// CHECK: fusion.kernel @pad_matmul{{.*}}-> (tensor<{{[0-9]+}}x466x8xf32>)
+// CHECK: fusion.kernel @sum
+// CHECK: return
+func.func @read_bound(%x: tensor<118576x466xf16>, %dy: tensor<118576x8xf16>) -> tensor<466x8xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<466x8xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<466x8xf32>) -> tensor<466x8xf32>
+  %g = linalg.generic {indexing_maps = [affine_map<(c, k, n) -> (n, c)>, affine_map<(c, k, n) -> (n, k)>, affine_map<(c, k, n) -> (c, k)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %dy : tensor<118576x466xf16>, tensor<118576x8xf16>) outs(%f : tensor<466x8xf32>) {
+  ^bb0(%a: f16, %b: f16, %o: f32):
+    %aw = arith.extf %a : f16 to f32
+    %bw = arith.extf %b : f16 to f32
+    %m = arith.mulf %aw, %bw : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<466x8xf32>
+  return %g : tensor<466x8xf32>
+}
+
+// The same of as many columns as rows: these are padded for warpgroups.
+// CHECK-LABEL: func.func @product_bound(
+// CHECK: fusion.kernel @pad
+// CHECK: fusion.kernel @{{.*}}matmul{{.*}}-> (tensor<466x466xf32>)
+// CHECK: return
+func.func @product_bound(%x: tensor<118576x466xf16>, %dy: tensor<118576x466xf16>) -> tensor<466x466xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<466x466xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<466x466xf32>) -> tensor<466x466xf32>
+  %g = linalg.generic {indexing_maps = [affine_map<(c, k, n) -> (n, c)>, affine_map<(c, k, n) -> (n, k)>, affine_map<(c, k, n) -> (c, k)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %dy : tensor<118576x466xf16>, tensor<118576x466xf16>) outs(%f : tensor<466x466xf32>) {
+  ^bb0(%a: f16, %b: f16, %o: f32):
+    %aw = arith.extf %a : f16 to f32
+    %bw = arith.extf %b : f16 to f32
+    %m = arith.mulf %aw, %bw : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<466x466xf32>
+  return %g : tensor<466x466xf32>
+}
+
 // Windows of few channels: each image and row gives parts, which none of the
 // sizes has to divide.
 // CHECK-LABEL: func.func @windows(

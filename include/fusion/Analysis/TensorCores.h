@@ -40,8 +40,9 @@ bool isMadeByWarps(const Contraction &sum, const TargetInfo &target);
 
 /// The share of the rate of 16-bit products by single warps (mma.sync) that
 /// those of `target` reach at `sum`, whose depth is walked in runs of `depth`
-/// elements.
-double getWarpShare(const Contraction &sum, int64_t depth,
+/// elements. Tiles of its factors consist of runs as they are in memory if it
+/// `hasRuns`.
+double getWarpShare(const Contraction &sum, int64_t depth, bool hasRuns,
                     const TargetInfo &target);
 
 /// The dimensions that a kernel's products are tiled along.
@@ -58,9 +59,18 @@ struct ProductDims {
 };
 
 /// The contracted dimension of `sum` that chunks are taken of: the channels of
-/// images, otherwise the largest, of equal ones the last.
-unsigned getDepthDim(const Contraction &sum,
-                     llvm::function_ref<int64_t(unsigned)> extentOf);
+/// images, otherwise one along which neighbours of most factors lie in memory
+/// and fill an access, of equal ones the largest, of these the last.
+/// `innermostOf` gives the last dimension of a factor that has several
+/// elements, if it knows it.
+unsigned
+getDepthDim(const Contraction &sum,
+            llvm::function_ref<int64_t(unsigned)> extentOf,
+            llvm::function_ref<std::optional<unsigned>(unsigned)> innermostOf);
+
+/// The same of a contraction whose dimensions are the loops of its operation;
+/// factors are as that reads them.
+unsigned getDepthLoop(const Contraction &sum);
 
 /// True when two products of one kernel can share its loops and tile.
 bool haveEqualLoops(const Contraction &a, const Contraction &b);
