@@ -23,6 +23,10 @@
 // RUN:   --dim=n=8 | FileCheck %s
 // RUN: fusion-run %s --entry=windows --device=emulator --random --verify \
 // RUN:   --dim=n=9 | FileCheck %s
+// RUN: fusion-run %s --entry=inferred --device=emulator --random --verify \
+// RUN:   --dim=n=6 --int-range=-1:-1 | FileCheck %s
+// RUN: fusion-run %s --entry=inferred --device=emulator --random --verify \
+// RUN:   --dim=n=6 --int-range=6:6 | FileCheck %s
 // CHECK: verified
 
 // -(-n // 2)
@@ -136,5 +140,21 @@ func.func @windows(%x: tensor<?xf32> {fusion.dims = ["n"]}) -> tensor<?xf32> {
     %next = arith.addf %sum, %in : f32
     linalg.yield %next : f32
   } -> tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// An argument that is no size asks for all elements.
+func.func @inferred(%x: tensor<?xf32> {fusion.dims = ["n"]}, %m: i64)
+    -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %none = arith.constant 0 : i64
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %all = arith.index_cast %n : index to i64
+  %isInferred = arith.cmpi slt, %m, %none : i64
+  %size = arith.select %isInferred, %all, %m : i64
+  %shape = tensor.from_elements %size : tensor<1xi64>
+  %r = tensor.reshape %x(%shape)
+      : (tensor<?xf32>, tensor<1xi64>) -> tensor<?xf32>
+  %y = math.absf %r : tensor<?xf32>
   return %y : tensor<?xf32>
 }
