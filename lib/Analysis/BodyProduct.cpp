@@ -458,10 +458,8 @@ BodyProduct ProductFinder::find(ArrayRef<linalg::LinalgOp> ops, bool wholeRows,
   setObstacle(result);
   if (!result.obstacle || result.byWarps || !ops.empty())
     result.problem = describeProducts(getView(result));
-  for (unsigned dim : sums.front().rows)
-    result.rows |= DimMask(1) << dim;
-  for (unsigned dim : sums.front().columns)
-    result.columns |= DimMask(1) << dim;
+  result.rows = getDimMask(sums.front().rows);
+  result.columns = getDimMask(sums.front().columns);
   result.sums = std::move(sums);
   return result;
 }

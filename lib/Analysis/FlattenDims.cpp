@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fusion/Analysis/DataMoves.h"
 #include "fusion/Analysis/KernelBody.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -110,8 +111,7 @@ bool DimFlattener::mayFlatten(const BodyInstance &instance) const {
 }
 
 bool DimFlattener::isMove(const BodyInstance &instance) const {
-  return isa<tensor::PadOp, tensor::ConcatOp, tensor::ExtractSliceOp>(
-      body.getNode(instance).op);
+  return isDataMove(body.getNode(instance).op);
 }
 
 bool DimFlattener::isWhole(const BodyInstance &instance) const {

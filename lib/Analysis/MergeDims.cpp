@@ -12,11 +12,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fusion/Analysis/DataMoves.h"
 #include "fusion/Analysis/FlatIndices.h"
 #include "fusion/Analysis/KernelBody.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -74,10 +74,6 @@ private:
 } // namespace mlir::fusion
 
 /// Takes or leaves parts of tensors, and nothing else.
-static bool isMove(Operation *op) {
-  return isa<tensor::ConcatOp, tensor::PadOp, tensor::ExtractSliceOp>(op);
-}
-
 void DimMerger::keep(ArrayRef<AffineExpr> exprs) {
   for (AffineExpr expr : exprs)
     for (unsigned dim = 0; dim < stays.size(); ++dim)
@@ -151,7 +147,7 @@ void DimMerger::addInstance(const BodyInstance &instance) {
   bool isScan = isa<ScanOp>(node.op);
   bool looksUp = false;
   node.op->walk([&](linalg::IndexOp) { looksUp = true; });
-  if ((!isScan && !isMove(node.op) && !isa<linalg::LinalgOp>(node.op)) ||
+  if ((!isScan && !isDataMove(node.op) && !isa<linalg::LinalgOp>(node.op)) ||
       node.inPlace || node.granuleLoop >= 0)
     return keep(instance.loops);
   if (looksUp)
@@ -164,7 +160,7 @@ void DimMerger::addInstance(const BodyInstance &instance) {
       keepInParts(coords[part]);
     // Windows count along dimensions as they are.
     for (auto [own, coord] : llvm::zip_equal(read.coords, coords))
-      if (!isMove(node.op) && !isa<AffineDimExpr>(own))
+      if (!isDataMove(node.op) && !isa<AffineDimExpr>(own))
         keep(coord);
   }
   // What is needed at other elements than its own.

@@ -52,13 +52,6 @@ struct pricing::ContractionTiles {
   }
 };
 
-static DimMask getMask(ArrayRef<unsigned> dims) {
-  DimMask mask = 0;
-  for (unsigned dim : dims)
-    mask |= DimMask(1) << dim;
-  return mask;
-}
-
 ContractionTiles Pricer::tileContraction(int64_t tileM, int64_t tileN,
                                          int64_t threads,
                                          const MmaConfig *config) const {
@@ -84,8 +77,8 @@ ContractionTiles Pricer::tileContraction(int64_t tileM, int64_t tileN,
     tiles.left = product->rows;
     tiles.right = product->columns;
   } else if (product->byWarps) {
-    tiles.left = getMask(product->dims.rows);
-    tiles.right = getMask(product->dims.columns);
+    tiles.left = getDimMask(product->dims.rows);
+    tiles.right = getDimMask(product->dims.columns);
   }
   tiles.m = body.getPoints(tiles.left);
   tiles.n = body.getPoints(tiles.right);

@@ -77,36 +77,10 @@ private:
   ExprId disjunction(ExprId lhs, ExprId rhs);
   ExprId negation(ExprId value) { return pool.eq(value, pool.constant(0)); }
 
-  /// True when `expr` is at least 0 for all sizes.
-  bool isNonNegative(AffineExpr expr) const;
-
   SymbolicShapes &shapes;
   ExprPool &pool;
 };
 } // namespace
-
-bool ConditionBuilder::isNonNegative(AffineExpr expr) const {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return constant.getValue() >= 0;
-  if (auto position = dyn_cast<AffineSymbolExpr>(expr)) {
-    const SymbolicShapes::Symbol &symbol =
-        shapes.getSymbols()[position.getPosition()];
-    auto holds = [&](AffineExpr operand) { return isNonNegative(operand); };
-    switch (symbol.kind) {
-    case SymbolKind::Size:
-      return true;
-    case SymbolKind::Scalar:
-      return false;
-    case SymbolKind::Least:
-      return llvm::all_of(symbol.operands, holds);
-    case SymbolKind::Greatest:
-      return llvm::any_of(symbol.operands, holds);
-    }
-  }
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  return binary && isNonNegative(binary.getLHS()) &&
-         isNonNegative(binary.getRHS());
-}
 
 ExprId ConditionBuilder::conjunction(ExprId lhs, ExprId rhs) {
   if (std::optional<int64_t> known = pool.getConstant(lhs))
@@ -125,9 +99,9 @@ ExprId ConditionBuilder::disjunction(ExprId lhs, ExprId rhs) {
 }
 
 ExprId ConditionBuilder::less(AffineExpr lhs, AffineExpr rhs) {
-  if (isNonNegative(rhs - lhs - 1))
+  if (shapes.isNonNegative(rhs - lhs - 1))
     return pool.constant(1);
-  if (isNonNegative(lhs - rhs))
+  if (shapes.isNonNegative(lhs - rhs))
     return pool.constant(0);
   return pool.lt(convertSize(lhs, shapes, pool),
                  convertSize(rhs, shapes, pool));
@@ -147,7 +121,8 @@ ExprId ConditionBuilder::lessUnsigned(AffineExpr lhs, AffineExpr rhs) {
 ExprId ConditionBuilder::equal(AffineExpr lhs, AffineExpr rhs) {
   if (lhs == rhs || lhs - rhs == getAffineConstantExpr(0, lhs.getContext()))
     return pool.constant(1);
-  if (isNonNegative(lhs - rhs - 1) || isNonNegative(rhs - lhs - 1))
+  if (shapes.isNonNegative(lhs - rhs - 1) ||
+      shapes.isNonNegative(rhs - lhs - 1))
     return pool.constant(0);
   return pool.eq(convertSize(lhs, shapes, pool),
                  convertSize(rhs, shapes, pool));

@@ -63,43 +63,34 @@ getExtremumKind(Operation *op) {
   return std::nullopt;
 }
 
-/// True when `expr` is not negative, whatever the sizes are.
-static bool isNonNegative(AffineExpr expr,
-                          ArrayRef<SymbolicShapes::Symbol> symbols) {
-  auto isKnown = [&](AffineExpr operand) {
-    return isNonNegative(operand, symbols);
-  };
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return constant.getValue() >= 0;
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
-    const SymbolicShapes::Symbol &known = symbols[symbol.getPosition()];
-    return known.kind == SymbolicShapes::SymbolKind::Size ||
-           (known.isDerived() && llvm::all_of(known.operands, isKnown));
-  }
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  return binary && isKnown(binary.getLHS()) && isKnown(binary.getRHS());
+/// True for quotients and remainders of integers.
+static bool isDivision(Operation *op) {
+  return isa<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp,
+             arith::CeilDivUIOp, arith::CeilDivSIOp, arith::RemUIOp,
+             arith::RemSIOp>(op);
 }
 
-/// The outcome of a comparison of integers that is the same for all sizes.
-static std::optional<bool> decide(Value condition, SymbolicShapes &shapes) {
-  auto compare = condition.getDefiningOp<arith::CmpIOp>();
-  if (!compare)
-    return std::nullopt;
-  FailureOr<AffineExpr> lhs = shapes.getIndex(compare.getLhs());
-  FailureOr<AffineExpr> rhs = shapes.getIndex(compare.getRhs());
-  if (failed(lhs) || failed(rhs))
-    return std::nullopt;
-  switch (compare.getPredicate()) {
-  case arith::CmpIPredicate::slt:
-    return isNonNegative(*lhs - *rhs, shapes.getSymbols())
-               ? std::optional(false)
-               : std::nullopt;
-  case arith::CmpIPredicate::sge:
-    return isNonNegative(*lhs - *rhs, shapes.getSymbols()) ? std::optional(true)
-                                                           : std::nullopt;
-  default:
-    return std::nullopt;
+bool SymbolicShapes::isNonNegative(AffineExpr expr) const {
+  auto isKnown = [&](AffineExpr operand) { return isNonNegative(operand); };
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue() >= 0;
+  if (auto position = dyn_cast<AffineSymbolExpr>(expr)) {
+    const Symbol &symbol = symbols[position.getPosition()];
+    switch (symbol.kind) {
+    case SymbolKind::Size:
+      return true;
+    case SymbolKind::Scalar:
+      return false;
+    case SymbolKind::Least:
+      return llvm::all_of(symbol.operands, isKnown);
+    case SymbolKind::Greatest:
+      return llvm::any_of(symbol.operands, isKnown);
+    }
   }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary || !isKnown(binary.getRHS()))
+    return false;
+  return expr.getKind() == AffineExprKind::Mod || isKnown(binary.getLHS());
 }
 
 SymbolicShapes::SymbolicShapes(FunctionOpInterface func)
@@ -116,7 +107,7 @@ SymbolicShapes::SymbolicShapes(FunctionOpInterface func)
     return;
   // Derived symbols are numbered here, so that all who ask later find the same.
   func->walk([&](Operation *op) {
-    if (getExtremumKind(op))
+    if (getExtremumKind(op) || isDivision(op) || isa<arith::SelectOp>(op))
       (void)getIndex(op->getResult(0));
   });
 }
@@ -226,6 +217,110 @@ FailureOr<AffineExpr> SymbolicShapes::computeExtremum(Operation *op,
   return getExtremum(kind, operands);
 }
 
+FailureOr<std::pair<AffineExpr, AffineExpr>>
+SymbolicShapes::getOperands(Operation *op) {
+  FailureOr<AffineExpr> lhs = getIndex(op->getOperand(0));
+  if (failed(lhs))
+    return failure();
+  FailureOr<AffineExpr> rhs = getIndex(op->getOperand(1));
+  if (failed(rhs))
+    return failure();
+  return std::pair(*lhs, *rhs);
+}
+
+FailureOr<AffineExpr> SymbolicShapes::computeDivision(Operation *op) {
+  auto operands = getOperands(op);
+  if (failed(operands))
+    return failure();
+  AffineExpr number = operands->first, by = operands->second;
+  AffineExpr zero = getAffineConstantExpr(0, context);
+  bool isSigned = !isa<arith::DivUIOp, arith::CeilDivUIOp, arith::RemUIOp>(op);
+  bool isRemainder = isa<arith::RemUIOp, arith::RemSIOp>(op);
+  // Affine expressions divide by what is positive. What is divided without a
+  // sign is meant to have none.
+  if (isSigned && !isNonNegative(by)) {
+    AffineExpr sign = getExtremum(
+        SymbolKind::Least,
+        {getExtremum(SymbolKind::Greatest, {by, zero - 1}), zero + 1});
+    // The sign of a remainder is that of what is divided.
+    if (!isRemainder)
+      number = number * sign;
+    by = getExtremum(SymbolKind::Greatest, {by, -by});
+  }
+  if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp>(op))
+    return number.ceilDiv(by);
+  auto divide = [&](AffineExpr part) {
+    return isRemainder ? part % by : part.floorDiv(by);
+  };
+  if (!isa<arith::DivSIOp, arith::RemSIOp>(op) || isNonNegative(number))
+    return divide(number);
+  // Rounded towards zero: what is left of negative numbers is negative.
+  if (isNonNegative(-number))
+    return -divide(-number);
+  return divide(getExtremum(SymbolKind::Greatest, {number, zero})) -
+         divide(getExtremum(SymbolKind::Greatest, {-number, zero}));
+}
+
+AffineExpr SymbolicShapes::isAtLeast(AffineExpr lhs, AffineExpr rhs,
+                                     bool isUnsigned) {
+  AffineExpr zero = getAffineConstantExpr(0, context), one = zero + 1;
+  // Without signs a negative number is greater than any that is not.
+  if (isUnsigned)
+    return isAtLeast(lhs, rhs) - isAtLeast(lhs, zero) + isAtLeast(rhs, zero);
+  if (isNonNegative(lhs - rhs))
+    return one;
+  if (isNonNegative(rhs - lhs - 1))
+    return zero;
+  AffineExpr most = getExtremum(SymbolKind::Least, {lhs - rhs + 1, one});
+  return getExtremum(SymbolKind::Greatest, {most, zero});
+}
+
+FailureOr<AffineExpr> SymbolicShapes::computeCondition(Value condition) {
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare)
+    return failure();
+  auto operands = getOperands(compare);
+  if (failed(operands))
+    return failure();
+  arith::CmpIPredicate predicate = compare.getPredicate();
+  bool isUnsigned = predicate >= arith::CmpIPredicate::ult;
+  AffineExpr left = isAtLeast(operands->first, operands->second, isUnsigned);
+  AffineExpr right = isAtLeast(operands->second, operands->first, isUnsigned);
+  switch (predicate) {
+  case arith::CmpIPredicate::eq:
+    return left + right - 1;
+  case arith::CmpIPredicate::ne:
+    return 2 - left - right;
+  case arith::CmpIPredicate::slt:
+  case arith::CmpIPredicate::ult:
+    return 1 - left;
+  case arith::CmpIPredicate::sle:
+  case arith::CmpIPredicate::ule:
+    return right;
+  case arith::CmpIPredicate::sgt:
+  case arith::CmpIPredicate::ugt:
+    return 1 - right;
+  case arith::CmpIPredicate::sge:
+  case arith::CmpIPredicate::uge:
+    return left;
+  }
+  llvm_unreachable("not a predicate");
+}
+
+FailureOr<AffineExpr> SymbolicShapes::computeSelect(arith::SelectOp select) {
+  FailureOr<AffineExpr> holds = computeCondition(select.getCondition());
+  if (failed(holds))
+    return failure();
+  if (auto known = dyn_cast<AffineConstantExpr>(*holds))
+    return getIndex(known.getValue() ? select.getTrueValue()
+                                     : select.getFalseValue());
+  FailureOr<AffineExpr> ifTrue = getIndex(select.getTrueValue());
+  FailureOr<AffineExpr> ifFalse = getIndex(select.getFalseValue());
+  if (failed(ifTrue) || failed(ifFalse))
+    return failure();
+  return *ifFalse + (*ifTrue - *ifFalse) * *holds;
+}
+
 FailureOr<AffineExpr> SymbolicShapes::getIndex(OpFoldResult index) {
   if (auto value = dyn_cast<Value>(index))
     return getIndex(value);
@@ -257,12 +352,13 @@ FailureOr<AffineExpr> SymbolicShapes::computeIndex(Value index) {
   }
   if (std::optional<SymbolKind> kind = getExtremumKind(op))
     return computeExtremum(op, *kind);
+  if (isDivision(op))
+    return computeDivision(op);
   auto binary = [&](auto combine) -> FailureOr<AffineExpr> {
-    FailureOr<AffineExpr> lhs = getIndex(op->getOperand(0));
-    FailureOr<AffineExpr> rhs = getIndex(op->getOperand(1));
-    if (failed(lhs) || failed(rhs))
+    auto operands = getOperands(op);
+    if (failed(operands))
       return failure();
-    return combine(*lhs, *rhs);
+    return combine(operands->first, operands->second);
   };
   return TypeSwitch<Operation *, FailureOr<AffineExpr>>(op)
       .Case([&](tensor::DimOp dim) -> FailureOr<AffineExpr> {
@@ -273,21 +369,11 @@ FailureOr<AffineExpr> SymbolicShapes::computeIndex(Value index) {
           return failure();
         return (*shape)[*number];
       })
-      // Importers ask whether a size is negative, which means "to be inferred".
-      .Case([&](arith::SelectOp select) -> FailureOr<AffineExpr> {
-        std::optional<bool> holds = decide(select.getCondition(), *this);
-        if (!holds)
-          return failure();
-        return getIndex(*holds ? select.getTrueValue()
-                               : select.getFalseValue());
-      })
-      .Case([&](arith::ExtUIOp extend) -> FailureOr<AffineExpr> {
-        if (!extend.getIn().getType().isInteger(1))
-          return getIndex(extend.getIn());
-        std::optional<bool> holds = decide(extend.getIn(), *this);
-        if (!holds)
-          return failure();
-        return getAffineConstantExpr(*holds, context);
+      .Case([&](arith::SelectOp select) { return computeSelect(select); })
+      .Case([&](arith::ExtUIOp extend) {
+        return extend.getIn().getType().isInteger(1)
+                   ? computeCondition(extend.getIn())
+                   : getIndex(extend.getIn());
       })
       .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp>(
           [&](auto) { return getIndex(op->getOperand(0)); })
@@ -299,16 +385,6 @@ FailureOr<AffineExpr> SymbolicShapes::computeIndex(Value index) {
       })
       .Case([&](arith::MulIOp) {
         return binary([](AffineExpr a, AffineExpr b) { return a * b; });
-      })
-      // Sizes are not negative, so every rounding of a quotient is the floor.
-      .Case<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>([&](auto) {
-        return binary([](AffineExpr a, AffineExpr b) { return a.floorDiv(b); });
-      })
-      .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>([&](auto) {
-        return binary([](AffineExpr a, AffineExpr b) { return a.ceilDiv(b); });
-      })
-      .Case<arith::RemUIOp, arith::RemSIOp>([&](auto) {
-        return binary([](AffineExpr a, AffineExpr b) { return a % b; });
       })
       .Case([&](affine::AffineApplyOp apply) -> FailureOr<AffineExpr> {
         return computeMap(apply.getAffineMap(), 0, apply.getMapOperands());

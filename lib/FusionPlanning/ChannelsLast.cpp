@@ -17,7 +17,10 @@
 // of a filter: what both have and is contracted are the images' pixels, and
 // what the image alone gives are its channels. Those come last in it, and what
 // is contracted comes first in both, images and then pixels. The result has
-// what the other factor gives first, and then the rest as in the image.
+// what the other factor gives first, and then the rest as in the image. Where
+// elements have not 16 bits, or parts of the sum are a batch
+// (SplitContractions.cpp), images take the place of channels: what is
+// contracted at single places lies side by side, as single warps read it.
 //
 // A product without windows is taken along where it reads the permuted result
 // of others: so images stay permuted from one convolution to the next. Where

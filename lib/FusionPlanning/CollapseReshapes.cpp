@@ -22,6 +22,7 @@
 
 #include "DimCollapser.h"
 #include "fusion/Analysis/ComputeGraph.h"
+#include "fusion/Analysis/DataMoves.h"
 #include "fusion/FusionPlanning/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -48,10 +49,6 @@ static bool isPointwise(Operation *op) {
          linalgOp.getNumReductionLoops() == 0;
 }
 
-static bool isMove(Operation *op) {
-  return isa<tensor::ConcatOp, tensor::PadOp, tensor::ExtractSliceOp>(op);
-}
-
 /// True when `value` is computed by an operation that reduces, and pointwise
 /// operations after it.
 static bool comesFromReduction(Value value) {
@@ -63,7 +60,7 @@ static bool comesFromReduction(Value value) {
       continue;
     if (isPointwise(op))
       llvm::append_range(worklist, cast<linalg::LinalgOp>(op).getDpsInputs());
-    else if (isMove(op))
+    else if (isDataMove(op))
       llvm::append_range(worklist, op->getOperands());
     else if (reduces(op))
       return true;
@@ -92,7 +89,7 @@ static bool isReduced(Value value) {
 static bool joinsMoved(Operation *view) {
   auto collapse = dyn_cast<tensor::CollapseShapeOp>(view);
   Operation *source = collapse ? collapse.getSrc().getDefiningOp() : nullptr;
-  if (!source || !isMove(source) || comesFromReduction(collapse.getSrc()))
+  if (!isDataMove(source) || comesFromReduction(collapse.getSrc()))
     return false;
   SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices();
   for (const ReassociationIndices &group : llvm::reverse(groups))

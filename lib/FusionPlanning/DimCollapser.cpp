@@ -15,6 +15,7 @@
 
 #include "MergeFlatSums.h"
 #include "fusion/Analysis/ComputeGraph.h"
+#include "fusion/Analysis/DataMoves.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -378,7 +379,7 @@ void DimCollapser::addOp(Operation *op) {
     return addSize(dim);
   if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
     return addView(op);
-  if (isa<tensor::ConcatOp, tensor::PadOp, tensor::ExtractSliceOp>(op))
+  if (isDataMove(op))
     return addMove(op);
   auto constant = dyn_cast<arith::ConstantOp>(op);
   if (isa<tensor::EmptyOp, YieldOp>(op) ||
@@ -764,8 +765,7 @@ void DimCollapser::rewriteInside() {
   for (auto op : block.getOps<ScanOp>())
     rewriteScan(op);
   for (Operation &op : block)
-    if (isa<tensor::ConcatOp, tensor::PadOp, tensor::ExtractSliceOp>(op) &&
-        changes(op.getResult(0)))
+    if (isDataMove(&op) && changes(op.getResult(0)))
       rewriteMove(&op);
   rewriteSizes();
   rewriteViews();

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelCollapser.h"
+#include "fusion/Analysis/DataMoves.h"
 #include "fusion/Analysis/IterationSpace.h"
 #include "fusion/Analysis/ModuleTarget.h"
 #include "fusion/Analysis/OpKeys.h"
@@ -30,12 +31,6 @@ namespace mlir::fusion {
 
 using namespace mlir;
 using namespace mlir::fusion;
-
-/// What moves elements: its dimensions are those of what it moves.
-static bool isMove(Operation *op) {
-  return isa_and_nonnull<tensor::PadOp, tensor::ConcatOp,
-                         tensor::ExtractSliceOp>(op);
-}
 
 namespace {
 /// Lets all dimensions of a kernel's results fall together, whatever dimensions
@@ -58,7 +53,7 @@ private:
 ResultFlattener::ResultFlattener(KernelOp kernel) : KernelCollapser(kernel) {
   for (Operation &op : kernel.getBlock()) {
     auto computed = dyn_cast<linalg::GenericOp>(op);
-    if (!isMove(&op) && !(computed && computed.getNumReductionLoops() == 0))
+    if (!isDataMove(&op) && !(computed && computed.getNumReductionLoops() == 0))
       continue;
     auto read = computed ? ValueRange(computed.getInputs())
                          : ValueRange(op.getOperands());
@@ -119,7 +114,7 @@ static linalg::GenericOp copyMoved(OpOperand &result) {
 static bool flattenResults(KernelOp kernel) {
   SmallVector<linalg::GenericOp> copies;
   for (OpOperand &result : kernel.getYield()->getOpOperands())
-    if (isMove(result.get().getDefiningOp()))
+    if (isDataMove(result.get().getDefiningOp()))
       copies.push_back(copyMoved(result));
   if (ResultFlattener(kernel).run())
     return true;

@@ -98,10 +98,15 @@ static std::optional<Contraction> matchProduct(linalg::GenericOp op) {
   return sum;
 }
 
-/// True when each dimension of a factor is a loop.
-static bool isPlain(linalg::GenericOp op) {
-  return llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
-    return map.isProjectedPermutation();
+/// True when `loop` of `op` is a dimension of each factor that is read along
+/// it.
+static bool isDimension(linalg::GenericOp op, unsigned loop) {
+  AffineExpr dim = getAffineDimExpr(loop, op.getContext());
+  return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    return llvm::all_of(op.getMatchingIndexingMap(input).getResults(),
+                        [&](AffineExpr coord) {
+                          return coord == dim || !coord.isFunctionOfDim(loop);
+                        });
   });
 }
 
@@ -110,9 +115,10 @@ static bool isPlain(linalg::GenericOp op) {
 static std::optional<DivisibleProduct> findParts(linalg::GenericOp op,
                                                  const Contraction &sum,
                                                  const TargetInfo &target) {
-  if (!isPlain(op))
-    return std::nullopt;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  if (!llvm::all_of(llvm::seq<unsigned>(0, extents.size()),
+                    [&](unsigned loop) { return isDimension(op, loop); }))
+    return std::nullopt;
   unsigned depth = getDepthLoop(sum);
   unsigned widest = depth;
   int64_t extent = sum.contracted.size() == 1 ? extents[depth] : 1;
@@ -133,18 +139,6 @@ static std::optional<DivisibleProduct> findParts(linalg::GenericOp op,
   if (product.parts == 1 || moved >= read)
     return std::nullopt;
   return product;
-}
-
-/// True when `loop` of `op` is a dimension of each factor that is read along
-/// it.
-static bool isDimension(linalg::GenericOp op, unsigned loop) {
-  AffineExpr dim = getAffineDimExpr(loop, op.getContext());
-  return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
-    return llvm::all_of(op.getMatchingIndexingMap(input).getResults(),
-                        [&](AffineExpr coord) {
-                          return coord == dim || !coord.isFunctionOfDim(loop);
-                        });
-  });
 }
 
 /// In how many parts, up to `most`, `loop` of `size` steps is divided: as many

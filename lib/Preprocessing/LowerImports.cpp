@@ -28,9 +28,11 @@ using namespace mlir;
 using namespace mlir::fusion;
 
 /// `expr` on `operands` where its value is known to be a size: quotients and
-/// remainders stay single ops, which later analyses read.
+/// remainders stay single ops, which later analyses read. Those of numbers that
+/// may be negative are what the quotient leaves.
 static Value expandSize(OpBuilder &builder, Location loc, AffineExpr expr,
-                        ValueRange dims, ValueRange symbols) {
+                        ValueRange dims, ValueRange symbols,
+                        SymbolicShapes &shapes) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return arith::ConstantIndexOp::create(builder, loc, constant.getValue());
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
@@ -38,15 +40,21 @@ static Value expandSize(OpBuilder &builder, Location loc, AffineExpr expr,
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
     return symbols[symbol.getPosition()];
   auto binary = cast<AffineBinaryOpExpr>(expr);
-  Value lhs = expandSize(builder, loc, binary.getLHS(), dims, symbols);
-  Value rhs = expandSize(builder, loc, binary.getRHS(), dims, symbols);
+  Value lhs = expandSize(builder, loc, binary.getLHS(), dims, symbols, shapes);
+  Value rhs = expandSize(builder, loc, binary.getRHS(), dims, symbols, shapes);
   switch (expr.getKind()) {
   case AffineExprKind::Add:
     return arith::AddIOp::create(builder, loc, lhs, rhs);
   case AffineExprKind::Mul:
     return arith::MulIOp::create(builder, loc, lhs, rhs);
-  case AffineExprKind::Mod:
-    return arith::RemSIOp::create(builder, loc, lhs, rhs);
+  case AffineExprKind::Mod: {
+    FailureOr<AffineExpr> size = shapes.getIndex(lhs);
+    if (succeeded(size) && shapes.isNonNegative(*size))
+      return arith::RemSIOp::create(builder, loc, lhs, rhs);
+    Value quotient = arith::FloorDivSIOp::create(builder, loc, lhs, rhs);
+    Value whole = arith::MulIOp::create(builder, loc, quotient, rhs);
+    return arith::SubIOp::create(builder, loc, lhs, whole);
+  }
   case AffineExprKind::FloorDiv:
     return arith::FloorDivSIOp::create(builder, loc, lhs, rhs);
   default:
@@ -58,14 +66,15 @@ static Value expandSize(OpBuilder &builder, Location loc, AffineExpr expr,
 /// not, as affine maps have it.
 static SmallVector<Value> expandMap(OpBuilder &builder, Location loc,
                                     AffineMap map, ValueRange operands,
-                                    bool isOfSizes) {
+                                    bool isOfSizes, SymbolicShapes &shapes) {
   ValueRange dims = operands.take_front(map.getNumDims());
   ValueRange symbols = operands.drop_front(map.getNumDims());
   SmallVector<Value> results;
   for (AffineExpr expr : map.getResults())
-    results.push_back(isOfSizes ? expandSize(builder, loc, expr, dims, symbols)
-                                : affine::expandAffineExpr(builder, loc, expr,
-                                                           dims, symbols));
+    results.push_back(
+        isOfSizes
+            ? expandSize(builder, loc, expr, dims, symbols, shapes)
+            : affine::expandAffineExpr(builder, loc, expr, dims, symbols));
   return results;
 }
 
@@ -77,13 +86,13 @@ static Value lowerAffine(Operation *op, SymbolicShapes &shapes,
   });
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
     return expandMap(builder, loc, apply.getAffineMap(), op->getOperands(),
-                     isOfSizes)
+                     isOfSizes, shapes)
         .front();
   auto least = dyn_cast<affine::AffineMinOp>(op);
   AffineMap map =
       least ? least.getMap() : cast<affine::AffineMaxOp>(op).getMap();
   SmallVector<Value> values =
-      expandMap(builder, loc, map, op->getOperands(), isOfSizes);
+      expandMap(builder, loc, map, op->getOperands(), isOfSizes, shapes);
   Value result = values.front();
   for (Value value : llvm::drop_begin(values))
     result =

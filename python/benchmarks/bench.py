@@ -23,6 +23,7 @@ import json
 import math
 import pathlib
 import re
+import statistics
 import sys
 import time
 import traceback
@@ -34,19 +35,12 @@ import torch  # noqa: E402
 
 import fusion_compiler as fusion  # noqa: E402
 import workloads  # noqa: E402
+from outputs import poison  # noqa: E402
 from timing import Timer  # noqa: E402
 
 
 def as_tuple(value):
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
-
-
-def poison(tensor):
-    """Fills a tensor with a value that no right result contains."""
-    if tensor.is_floating_point():
-        tensor.fill_(math.nan)
-    else:
-        tensor.view(torch.uint8).fill_(0x77)
 
 
 def compare(outputs, references, eager, length=1):
@@ -196,7 +190,7 @@ def summarize(rows, peers):
         ratios = [row[f"{peer}_us"] / row["fusion_us"] for row in rows
                   if row.get("fusion_us") and row.get(f"{peer}_us")]
         if ratios:
-            mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+            mean = statistics.geometric_mean(ratios)
             print(f"geometric mean speed-up over {peer}: {mean:.2f} "
                   f"({len(ratios)} workloads, {sum(r < 1 for r in ratios)} "
                   "slower)")

@@ -29,7 +29,7 @@ sys.path.insert(0, str(HERE))
 import build_tensorcore  # noqa: E402
 from tensorcore import schedules  # noqa: E402
 from tensorcore.cases import Case  # noqa: E402
-from tensorcore.tables import geometric_mean, own_choice  # noqa: E402
+from tensorcore.tables import own_choice  # noqa: E402
 
 
 def record(row, machine):
@@ -104,7 +104,7 @@ def judge(options):
 def print_losses(losses):
     if losses:
         print(f"\nown choice / best: geometric mean "
-              f"{geometric_mean(losses):.3f}, worst {max(losses):.2f}, "
+              f"{statistics.geometric_mean(losses):.3f}, worst {max(losses):.2f}, "
               f"{sum(x <= 1.1 for x in losses)} of {len(losses)} within 10 %")
 
 

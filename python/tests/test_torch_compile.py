@@ -147,6 +147,38 @@ class GraphsTest(CompileTest):
                 torch.testing.assert_close(compiled(x), module(x))
         self.assertEqual(len(fusion_torch.report()), 1)
 
+    def test_sizes_of_quotients(self):
+        """Rounded up as they are written, of numbers of either sign, and by
+        comparisons."""
+        import torch.nn.functional as F
+
+        def repeated(x):
+            return x[:1].expand(-(-x.shape[0] // 2), x.shape[1]) * 2
+
+        def padded(x):
+            missing = (-x.shape[0]) % 4
+            return F.pad(x, (0, 0, 0, missing)).view(-1, 4, x.shape[1]).sum(1)
+
+        def of_a_difference(x):
+            rows = (10 - x.shape[0]) // -3 + 5 + (3 - x.shape[0]) % 5
+            return torch.ones(rows, x.shape[1]) * x[0]
+
+        def between(x):
+            return x[max(x.shape[0] - 10, 0):min(x.shape[0], 11)].exp()
+
+        def windows(x):
+            return F.avg_pool1d(x.t()[None], 3, 2, 1, ceil_mode=True)
+
+        for function in (repeated, padded, of_a_difference, between, windows):
+            torch._dynamo.reset()
+            compiled = self.compile(function, dynamic=True)
+            for rows in (7, 12, 16):
+                x = torch.randn(rows, 8)
+                torch.testing.assert_close(compiled(x).double(),
+                                           function(x.double()).double(),
+                                           rtol=1e-5, atol=2e-6)
+        self.assertEqual(self.fallbacks(), set(), str(fusion_torch.report()))
+
     def test_memory_formats(self):
         x = torch.randn(2, 3, 4, 5)
         self.check_same(lambda x: (x * 2).relu(),

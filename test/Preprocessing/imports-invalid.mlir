@@ -28,12 +28,13 @@ func.func @indices(%s: tensor<3x6xf32>, %d: tensor<8x6xf32>,
 
 // -----
 
-// An argument may be negative, and then the other size is meant.
-func.func @negative(%x: tensor<?xf32>, %n: i64) -> tensor<?xf32> {
+// An element of a tensor may be negative, and then the other size is meant.
+func.func @negative(%x: tensor<?xf32>, %given: tensor<i64>) -> tensor<?xf32> {
   %c0 = arith.constant 0 : index
   %none = arith.constant 0 : i64
   %d = tensor.dim %x, %c0 : tensor<?xf32>
   %all = arith.index_cast %d : index to i64
+  %n = tensor.extract %given[] : tensor<i64>
   %inferred = arith.cmpi slt, %n, %none : i64
   %size = arith.select %inferred, %all, %n : i64
   %s = tensor.from_elements %size : tensor<1xi64>

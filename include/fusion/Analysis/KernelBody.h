@@ -25,6 +25,14 @@ namespace mlir::fusion {
 /// empty ones are: who does not have them is not empty.
 using DimMask = uint64_t;
 
+/// The set of `dims`.
+inline DimMask getDimMask(ArrayRef<unsigned> dims) {
+  DimMask mask = 0;
+  for (unsigned dim : dims)
+    mask |= DimMask(1) << dim;
+  return mask;
+}
+
 /// The part of an iteration dimension that something is wanted in alone: it is
 /// joined to others along the dimension.
 struct BodyPart {

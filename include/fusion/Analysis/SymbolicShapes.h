@@ -15,6 +15,7 @@
 #ifndef FUSION_ANALYSIS_SYMBOLICSHAPES_H
 #define FUSION_ANALYSIS_SYMBOLICSHAPES_H
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/Value.h"
@@ -30,7 +31,8 @@ namespace mlir::fusion {
 /// argument attribute `fusion.dims` gives one name are one symbol; a dimension
 /// without a name is called `argI.D`. An integer argument that sizes, positions
 /// or assertions are computed from is a symbol called `argI`. The least or
-/// greatest of several sizes, which is not affine, is a symbol of its own.
+/// greatest of several sizes, which is not affine, is a symbol of its own; what
+/// depends on the sign of a number or on a comparison is written with them.
 /// Arguments of a `fusion.kernel` body have the sizes of the kernel's operands,
 /// so expressions inside and outside a kernel are over the same symbols.
 class SymbolicShapes {
@@ -66,6 +68,9 @@ public:
   /// The value of a size given statically or by an SSA value.
   FailureOr<AffineExpr> getIndex(OpFoldResult index);
 
+  /// True when `expr` is at least 0 for all sizes.
+  bool isNonNegative(AffineExpr expr) const;
+
   MLIRContext *getContext() const { return context; }
 
 private:
@@ -73,6 +78,16 @@ private:
   FailureOr<AffineExpr> computeIndex(Value index);
   FailureOr<AffineExpr> computeExtremum(Operation *op, SymbolKind kind);
   AffineExpr getExtremum(SymbolKind kind, ArrayRef<AffineExpr> operands);
+  /// The values of both operands of `op`; what depends on data ends it at once,
+  /// since nothing keeps that of it.
+  FailureOr<std::pair<AffineExpr, AffineExpr>> getOperands(Operation *op);
+  /// The quotient or remainder that `op` is, of numbers of any signs.
+  FailureOr<AffineExpr> computeDivision(Operation *op);
+  /// 1 where `condition`, a comparison of such values, holds and 0 otherwise.
+  FailureOr<AffineExpr> computeCondition(Value condition);
+  FailureOr<AffineExpr> computeSelect(arith::SelectOp select);
+  /// The same of lhs >= rhs, or of the two as numbers without a sign.
+  AffineExpr isAtLeast(AffineExpr lhs, AffineExpr rhs, bool isUnsigned = false);
   /// The value of result `number` of `map` on `operands`.
   FailureOr<AffineExpr> computeMap(AffineMap map, unsigned number,
                                    ValueRange operands);
