@@ -454,6 +454,36 @@ static int64_t getWidestElement(const MmaProblem &problem) {
   return widest;
 }
 
+/// Halves sides of the tiles of `config` where the multiprocessor that has the
+/// most of them has less to do then: tiles beyond the end of a result, and a
+/// last round that few have, are as dear as others.
+static void evenOut(const MmaProblem &problem, ArrayRef<int64_t> least,
+                    const TargetInfo &target, MmaConfig &config) {
+  // What a row or column of an operand costs, in products of a row by a column:
+  // warps have 1438 instructions for 192 products of a tile of 128x64, 876 for
+  // 96 of one of 64x64, most to split elements in two.
+  constexpr double kOperandCost = 80;
+  constexpr int64_t kShortest = 64;
+  auto getWork = [&](int64_t rows, int64_t columns) {
+    int64_t tiles = llvm::divideCeil(problem.rows, rows) *
+                    llvm::divideCeil(problem.columns, columns) * problem.batch;
+    return static_cast<double>(llvm::divideCeil(tiles, target.numSMs)) *
+           (static_cast<double>(rows * columns) +
+            kOperandCost * static_cast<double>(rows + columns));
+  };
+  int64_t sides[2] = {config.rows, config.columns};
+  double most = getWork(sides[0], sides[1]);
+  for (int64_t rows : {sides[0], sides[0] / 2})
+    for (int64_t columns : {sides[1], sides[1] / 2})
+      if (rows >= std::max(least[0], kShortest) &&
+          columns >= std::max(least[1], kShortest) &&
+          getWork(rows, columns) < most) {
+        most = getWork(rows, columns);
+        config.rows = rows;
+        config.columns = columns;
+      }
+}
+
 MmaConfig fusion::getMmaSyncConfig(const MmaProblem &problem,
                                    const TargetInfo &target) {
   constexpr int64_t kMaxSyncStages = 4;
@@ -502,6 +532,9 @@ MmaConfig fusion::getMmaSyncConfig(const MmaProblem &problem,
   while (int64_t(tiles()) < target.numSMs &&
          config.rows * config.columns > 1024 && shrink()) {
   }
+  // Operands of 16 bits come from L2 about as fast as they are multiplied.
+  if (single && int64_t(tiles()) > target.numSMs)
+    evenOut(problem, least, target, config);
   auto setWarps = [&] {
     config.warps = config.rows * config.columns >= 128 * 128 ? 8
                    : config.rows * config.columns >= 1024    ? 4

@@ -17,12 +17,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fusion/Analysis/Cascades.h"
+#include "fusion/Analysis/ComputeGraph.h"
 #include "fusion/Dialect/Fusion/FusionOps.h"
 #include "fusion/FusionPlanning/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::fusion {
@@ -85,7 +86,7 @@ static void raiseViews(KernelOp kernel) {
   auto ops = kernel.getBlock().getOps<linalg::LinalgOp>();
   // Kernels without reductions walk the dimensions of their results, and
   // products are scheduled along the dimensions that they have.
-  if (kernel.getScheduleAttr() || llvm::any_of(ops, sumsProducts) ||
+  if (kernel.getScheduleAttr() || llvm::any_of(ops, isContraction) ||
       llvm::none_of(ops, [](linalg::LinalgOp op) {
         return op.getNumReductionLoops() != 0;
       }))
@@ -93,6 +94,8 @@ static void raiseViews(KernelOp kernel) {
   RewritePatternSet patterns(kernel.getContext());
   linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, shouldRaise);
   linalg::populateFoldReshapeOpsByCollapsingPatterns(patterns, shouldRaise);
+  // Destinations get reshapes by that, which would keep dimensions apart.
+  tensor::populateFoldTensorEmptyPatterns(patterns);
   (void)applyPatternsGreedily(
       kernel.getBody(), std::move(patterns),
       GreedyRewriteConfig().setRegionSimplificationLevel(

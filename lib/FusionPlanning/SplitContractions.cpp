@@ -330,12 +330,35 @@ static linalg::GenericOp divideLoop(OpBuilder &builder, linalg::GenericOp op,
   return divided;
 }
 
+/// The results of `op` along loops that a factor with windows has beside them:
+/// channels.
+static int64_t countBesideWindows(linalg::GenericOp op,
+                                  ArrayRef<unsigned> loops) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  int64_t most = 1;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    if (map.isProjectedPermutation())
+      continue;
+    int64_t own = 1;
+    for (unsigned loop : loops)
+      own *=
+          map.isFunctionOfDim(loop) && isDimension(op, loop) ? sizes[loop] : 1;
+    most = std::max(most, own);
+  }
+  return most;
+}
+
 /// The loops of the result of `op`, those first along which windows lie: tiles
-/// have the last, and few elements of a filter would leave them empty.
+/// have the last, and few elements of a filter would leave them empty. So would
+/// channels that fill less than half of what a tile has at least.
 static SmallVector<unsigned> orderResult(linalg::GenericOp op) {
+  constexpr int64_t kFewChannels = kLeastDepth / 2;
   SmallVector<unsigned> loops;
   for (AffineExpr coord : op.getIndexingMapsArray().back().getResults())
     loops.push_back(cast<AffineDimExpr>(coord).getPosition());
+  if (countBesideWindows(op, loops) < kFewChannels)
+    return loops;
   llvm::stable_sort(loops, [&](unsigned a, unsigned b) {
     return !isDimension(op, a) && isDimension(op, b);
   });

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fusion/Analysis/Reductions.h"
 #include "fusion/Preprocessing/Passes.h"
 #include "fusion/Preprocessing/Pipeline.h"
 #include "fusion/Preprocessing/UnusedResults.h"
@@ -392,8 +393,30 @@ static void widenSums(linalg::GenericOp op, IRRewriter &rewriter) {
   }
 }
 
-/// Leaves out the loops of one iteration that `op` contracts: the places of a
-/// window of one element.
+/// Leaves out combinations of `op`, which no longer reduces anything, with
+/// initial values that change nothing, as reductions do.
+static void dropIdentities(linalg::GenericOp op, IRRewriter &rewriter) {
+  for (auto [number, init] : llvm::enumerate(op.getDpsInits())) {
+    Combiner combiner = matchCombiner(op, number);
+    if (combiner.op && isIdentityFill(init, combiner))
+      rewriter.replaceOp(combiner.op, combiner.element);
+  }
+}
+
+/// True when `op` sums products along loops of one iteration alone, those of
+/// factors with one feature: it is arithmetic on elements, which whatever reads
+/// it can compute for itself. A reduction of one tensor costs its kernel
+/// nothing, and no reshape lies between it and its neighbours.
+static bool multipliesSingleElements(linalg::GenericOp op) {
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  SmallVector<unsigned> reduced;
+  op.getReductionDims(reduced);
+  return op.getNumDpsInputs() > 1 && !reduced.empty() &&
+         llvm::all_of(reduced,
+                      [&](unsigned loop) { return extents[loop] == 1; });
+}
+
+/// Leaves out the loops of one iteration that `op` reduces.
 static FailureOr<linalg::GenericOp> dropSingleTaps(linalg::GenericOp op,
                                                    IRRewriter &rewriter) {
   linalg::ControlDropUnitDims control;
@@ -409,8 +432,10 @@ static FailureOr<linalg::GenericOp> dropSingleTaps(linalg::GenericOp op,
     return failure();
   rewriter.replaceOp(op, dropped->replacements);
   auto rest = cast<linalg::GenericOp>(dropped->resultOp);
-  if (rest.getNumReductionLoops() == 0)
+  if (rest.getNumReductionLoops() == 0) {
+    dropIdentities(rest, rewriter);
     widenSums(rest, rewriter);
+  }
   return rest;
 }
 
@@ -420,7 +445,8 @@ static FailureOr<linalg::GenericOp> dropSingleTaps(linalg::GenericOp op,
 static LogicalResult simplifySinglePlaces(func::FuncOp func) {
   SmallVector<linalg::GenericOp> ops;
   func.walk([&](linalg::GenericOp op) {
-    if (dropSinglePlaces(op))
+    bool single = multipliesSingleElements(op);
+    if (dropSinglePlaces(op) || single)
       ops.push_back(op);
   });
   IRRewriter rewriter(func.getContext());

@@ -22,8 +22,8 @@ namespace {
 struct TileSides {
   /// The dimensions of such rows, which are short; the fastest first.
   SmallVector<unsigned> inner;
-  /// Those in which the tensors part, most bytes first.
-  unsigned first, second;
+  /// Those in which the tensors part, most bytes first: two, or more.
+  SmallVector<unsigned> dims;
 };
 } // namespace
 
@@ -55,24 +55,28 @@ static std::optional<TileSides> findSides(const LoopFacts &facts) {
     if (beyond.empty())
       return std::nullopt;
     auto [bytes, dim] = beyond.front();
-    if (beyond.size() > 1 && beyond[1].first * kMostOverOthers > bytes)
-      return TileSides{std::move(inner), dim, beyond[1].second};
+    TileSides sides{inner, {}};
+    for (auto [own, side] : beyond)
+      if (own * kMostOverOthers > bytes)
+        sides.dims.push_back(side);
+    if (sides.dims.size() > 1)
+      return sides;
     inner.push_back(dim);
     row *= nextPowerOfTwo(facts.extents[dim]);
   }
   return std::nullopt;
 }
 
-/// Lets the tile go on along `side` behind the dimensions `inner`, and along
-/// what lies outside of it in memory where it is short, in the largest tensor
-/// that has it there. `other` is that of the other side.
+/// Lets the tile go on along `side` of `sides`, and along what lies outside of
+/// it in memory where it is short, in the largest tensor that has it there, up
+/// to `most` elements and to any other side.
 static void growSide(LoopSchedule &draft, const LoopFacts &facts,
-                     ArrayRef<unsigned> inner, unsigned side, unsigned other) {
+                     const TileSides &sides, unsigned side, int64_t most) {
   const KernelTensor *largest = nullptr;
   unsigned begin = 0;
   for (const auto *tensors : {&facts.inputs, &facts.outputs})
     for (const KernelTensor &tensor : *tensors) {
-      std::optional<unsigned> number = tensor.findBeyond(inner);
+      std::optional<unsigned> number = tensor.findBeyond(sides.inner);
       if (number && tensor.dims[*number] == side &&
           (!largest || tensor.elements() > largest->elements())) {
         largest = &tensor;
@@ -82,37 +86,46 @@ static void growSide(LoopSchedule &draft, const LoopFacts &facts,
   if (!largest)
     return;
   int64_t length = 1;
-  for (unsigned dim : inner)
+  for (unsigned dim : sides.inner)
     length *= draft[dim].tile;
   for (unsigned number = begin + 1; number-- > 0;) {
     if (largest->shape[number] == 1)
       continue;
     std::optional<unsigned> dim = largest->dims[number];
-    if (!dim || *dim == other || !facts.root.test(*dim) ||
-        length >= facts.target.fitted.pointwise.squareSide)
+    if (!dim || (*dim != side && llvm::is_contained(sides.dims, *dim)) ||
+        !facts.root.test(*dim) || length >= most)
       return;
     LoopAxis &axis = draft[*dim];
     axis.tile = std::max(
         axis.tile,
-        std::min<int64_t>(facts.target.fitted.pointwise.squareSide / length,
-                          nextPowerOfTwo(facts.extents[*dim])));
+        std::min<int64_t>(most / length, nextPowerOfTwo(facts.extents[*dim])));
     length *= axis.tile;
     if (axis.tile < facts.extents[*dim])
       return;
   }
 }
 
-/// A tile that all tensors read and write in whole cache lines.
+/// A tile that all tensors read and write in whole cache lines. One of more
+/// than two sides is no larger than a square: its sides are as long as they can
+/// be.
 static void setSides(LoopSchedule &draft, const LoopFacts &facts,
                      const TileSides &sides, int64_t vector) {
-  for (unsigned dim : sides.inner)
-    draft[dim].tile = nextPowerOfTwo(facts.extents[dim]);
-  growSide(draft, facts, sides.inner, sides.first, sides.second);
-  growSide(draft, facts, sides.inner, sides.second, sides.first);
+  const PointwiseConstants &fitted = facts.target.fitted.pointwise;
+  const LoopSchedule before = draft;
+  for (int64_t most = fitted.squareSide; most > 1; most /= 2) {
+    draft = before;
+    for (unsigned dim : sides.inner)
+      draft[dim].tile = nextPowerOfTwo(facts.extents[dim]);
+    for (unsigned side : sides.dims)
+      growSide(draft, facts, sides, side, most);
+    if (sides.dims.size() == 2 ||
+        draft.tileElements() <= fitted.squareSide * fitted.squareSide)
+      break;
+  }
   if (!sides.inner.empty())
     draft[sides.inner.front()].vector = vector;
   else
-    for (unsigned side : {sides.first, sides.second})
+    for (unsigned side : sides.dims)
       draft[side].vector = vector;
 }
 
@@ -145,6 +158,11 @@ static LoopSchedule getSchedule(const LoopFacts &facts,
     if (dim && facts.repeats.test(*dim) && several)
       draft[*dim].tile = std::min(fitted.sharingSteps, getMost(*dim));
   }
+  // Elements lie side by side along the last dimension that has several.
+  int64_t last = rank - 1;
+  while (last > 0 &&
+         (!facts.primary[last] || facts.extents[*facts.primary[last]] == 1))
+    --last;
   // Fill the tile from the fastest dimension of the primary result outwards.
   for (int64_t i = rank - 1; i >= 0 && draft.tileElements() < budget; --i) {
     if (!facts.primary[i])
@@ -153,7 +171,7 @@ static LoopSchedule getSchedule(const LoopFacts &facts,
     // The steps are more where the dimensions inside are short.
     int64_t room = budget / draft.tileElements() * axis.tile;
     axis.tile = std::min(room, getMost(*facts.primary[i]));
-    if (axis.vector == 1 && i == rank - 1)
+    if (axis.vector == 1 && i == last)
       axis.vector = vector;
   }
   // A small problem is spread over the chip before threads get several
@@ -232,12 +250,19 @@ LoopSchedules mlir::fusion::getPointwiseSchedules(const LoopFacts &facts) {
   // Rows that all tensors have are read and written as they lie; whether tiles
   // have what lies beside them as well is a matter of price.
   bool hasRows = sides && !sides->inner.empty();
+  // So is whether they have more than two sides.
+  std::optional<TileSides> all = sides;
+  if (sides)
+    sides->dims.truncate(2);
   std::optional<TileSides> usual = hasRows ? std::nullopt : sides;
   LoopSchedules result{
       getSchedule(facts, usual, /*several=*/false, /*spreads=*/true)};
   if (hasRows)
     result.push_back(
         getSchedule(facts, sides, /*several=*/false, /*spreads=*/true));
+  if (all && all->dims.size() > 2)
+    result.push_back(
+        getSchedule(facts, all, /*several=*/false, /*spreads=*/true));
   // Where an operand repeats along a dimension, registers can keep it; but not
   // with long bodies, whose registers then do not suffice.
   if (facts.repeats.any() &&

@@ -444,6 +444,28 @@ static void addChunks(const LoopFacts &facts, const ReducedDims &reduced,
   }
 }
 
+/// Adds to `found` blocks in which a thread walks all of what is reduced to its
+/// columns by itself, so that threads combine nothing: with many columns,
+/// `width` of them a thread or fewer.
+static void walkByThread(const LoopFacts &facts, const ReducedDims &reduced,
+                         int64_t width, const LoopSchedule &draft,
+                         LoopSchedules &found) {
+  const ReductionConstants &fitted = facts.target.fitted.reductions;
+  if (reduced.elements <= fitted.keptByThread)
+    return;
+  for (; width > 0; width /= 2) {
+    LoopSchedule walk = draft;
+    int64_t columns = addColumns(facts, fitted.keepingThreads * width, walk);
+    if (columns < fitted.keepingThreads * width ||
+        gridBlocks(walk, facts) <
+            static_cast<double>(fitted.walkBlocksPerSM * facts.target.numSMs))
+      continue;
+    addChunks(facts, reduced, fitted.longPerThread / width, walk);
+    walk.warps = fitted.keepingThreads / kWarpThreads;
+    found.push_back(std::move(walk));
+  }
+}
+
 /// Adds `draft`, blocks that walk what is reduced in chunks, to `found`; once
 /// more with chunks that threads copy ahead, where shared memory has room.
 static void addWalk(const LoopFacts &facts, const ReducedDims &reduced,
@@ -663,6 +685,8 @@ LoopSchedules mlir::fusion::getReductionSchedules(const LoopFacts &facts) {
   if (!reduced.dynamic && reduced.padded <= limit)
     addFewerWarps(facts, !columns, keepWhole(facts, reduced, !columns, draft),
                   found);
+  if (columns)
+    walkByThread(facts, reduced, vector, draft, found);
   // What is less than a chunk is no walk.
   int64_t columnWidth = kLineBytes / facts.narrowestElement;
   if (!found.empty() &&

@@ -10,7 +10,8 @@
 // CHECK: %[[C:.*]] = tensor.collapse_shape %arg0 {{\[}}[0], [1, 2], [3]] : tensor<2x8x8x320xbf16> into tensor<2x64x320xbf16>
 // CHECK: %[[X:.*]] = tensor.expand_shape %[[C]] {{\[}}[0], [1], [2, 3]] output_shape [2, 64, 4, 80]
 // CHECK: fusion.kernel @sum ins(%[[X]] : tensor<2x64x4x80xbf16>)
-// CHECK-NOT: tensor.collapse_shape %arg
+// CHECK-NOT: tensor.collapse_shape
+// CHECK-NOT: tensor.expand_shape
 // CHECK: %[[F:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<2x64x4x80xbf16>)
 // CHECK: linalg.generic {{.*}} ins(%[[F]] : tensor<2x64x4x80xf32>)
 func.func @groups(%x: tensor<2x8x8x320xbf16>) -> tensor<2x4xf32> {
@@ -115,4 +116,36 @@ func.func @read_twice(%x: tensor<24x4xf32>) -> (tensor<24x4xf32>, tensor<3x8xf32
     fusion.yield %r, %m : tensor<24x4xf32>, tensor<3x8xf32>
   }
   return %0#0, %0#1 : tensor<24x4xf32>, tensor<3x8xf32>
+}
+
+// Sums of squares of distances from a row are no product.
+// CHECK-LABEL: func @centered
+// CHECK: %[[X:.*]] = tensor.expand_shape %arg0
+// CHECK: fusion.kernel @squares ins(%[[X]], %arg1 : tensor<4x2x3xf32>, tensor<4xf32>)
+// CHECK-NOT: tensor.expand_shape
+func.func @centered(%x: tensor<4x6xf32>, %m: tensor<4xf32>) -> tensor<4xf32> {
+  %y = fusion.kernel @squares ins(%x, %m : tensor<4x6xf32>, tensor<4xf32>) -> (tensor<4xf32>) {
+  ^bb0(%a: tensor<4x6xf32>, %b: tensor<4xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<4x6xf32>
+    %f = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+        ins(%a : tensor<4x6xf32>) outs(%e : tensor<4x6xf32>) {
+    ^bb0(%v: f32, %o: f32):
+      %0 = arith.negf %v : f32
+      linalg.yield %0 : f32
+    } -> tensor<4x6xf32>
+    %g = tensor.expand_shape %f [[0], [1, 2]] output_shape [4, 2, 3] : tensor<4x6xf32> into tensor<4x2x3xf32>
+    %se = tensor.empty() : tensor<4xf32>
+    %sf = linalg.fill ins(%zero : f32) outs(%se : tensor<4xf32>) -> tensor<4xf32>
+    %s = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i)>, affine_map<(i, j, k) -> (i)>], iterator_types = ["parallel", "reduction", "reduction"]}
+        ins(%g, %b : tensor<4x2x3xf32>, tensor<4xf32>) outs(%sf : tensor<4xf32>) {
+    ^bb0(%v: f32, %c: f32, %o: f32):
+      %0 = arith.subf %v, %c : f32
+      %1 = arith.mulf %0, %0 : f32
+      %2 = arith.addf %o, %1 : f32
+      linalg.yield %2 : f32
+    } -> tensor<4xf32>
+    fusion.yield %s : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
 }

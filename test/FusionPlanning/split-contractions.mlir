@@ -265,3 +265,21 @@ func.func @narrow_sums(%x: tensor<128x64x3136xf16>, %dy: tensor<128x256x3136xf16
   } -> tensor<64x256xf16>
   return %g : tensor<64x256xf16>
 }
+
+// Of images of two channels the elements of filters are no batch before them:
+// tiles of channels would be empty for the most part, and not worth the parts.
+// CHECK-LABEL: func.func @two_channels(
+// CHECK: fusion.kernel @{{.*}}conv{{.*}}-> (tensor<2x7x7x34x2x448xf32>)
+// CHECK: fusion.kernel @sum
+func.func @two_channels(%x: tensor<34x2x98x22xf32>, %dy: tensor<34x448x92x16xf32>) -> tensor<2x448x7x7xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x448x7x7xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<2x448x7x7xf32>) -> tensor<2x448x7x7xf32>
+  %g = linalg.generic {indexing_maps = [#x, #dy, #w], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%x, %dy : tensor<34x2x98x22xf32>, tensor<34x448x92x16xf32>) outs(%f : tensor<2x448x7x7xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<2x448x7x7xf32>
+  return %g : tensor<2x448x7x7xf32>
+}

@@ -44,3 +44,51 @@ func.func @channels(%x: tensor<2x5x3xf16>, %w: tensor<1x3xf16>, %initial: tensor
   %y = linalg.depthwise_conv_1d_nwc_wc {dilations = dense<1> : vector<1xi64>, strides = dense<1> : vector<1xi64>} ins(%x, %w : tensor<2x5x3xf16>, tensor<1x3xf16>) outs(%initial : tensor<2x5x3xf16>) -> tensor<2x5x3xf16>
   return %y : tensor<2x5x3xf16>
 }
+
+// A sum of one product is arithmetic on elements: what reads scores of one
+// feature computes them for itself.
+// CHECK-LABEL: func.func @feature
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel"]}
+// CHECK-NEXT: ^bb0(%[[Q:.*]]: f16, %[[K:.*]]: f16, %[[INITIAL:.*]]: f32):
+// CHECK: %[[PRODUCT:.*]] = arith.mulf
+// CHECK-NEXT: arith.addf %[[INITIAL]], %[[PRODUCT]] : f32
+// Beside a longer loop that is reduced as well it stays one.
+// CHECK: iterator_types = ["parallel", "reduction", "reduction"]
+// CHECK-NOT: linalg.generic
+func.func @feature(%q: tensor<3x7x1xf16>, %k: tensor<3x5x1xf16>, %x: tensor<4x1x6xf32>, %s: tensor<3x7x5xf32>, %r: tensor<4xf32>) -> (tensor<3x7x5xf32>, tensor<4xf32>) {
+  %y = linalg.generic {indexing_maps = [affine_map<(n, i, j, d) -> (n, i, d)>, affine_map<(n, i, j, d) -> (n, j, d)>, affine_map<(n, i, j, d) -> (n, i, j)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %k : tensor<3x7x1xf16>, tensor<3x5x1xf16>) outs(%s : tensor<3x7x5xf32>) {
+  ^bb0(%a: f16, %b: f16, %o: f32):
+    %0 = arith.extf %a : f16 to f32
+    %1 = arith.extf %b : f16 to f32
+    %2 = arith.mulf %0, %1 : f32
+    %3 = arith.addf %o, %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<3x7x5xf32>
+  %z = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i)>], iterator_types = ["parallel", "reduction", "reduction"]}
+      ins(%x : tensor<4x1x6xf32>) outs(%r : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<4xf32>
+  return %y, %z : tensor<3x7x5xf32>, tensor<4xf32>
+}
+
+// With initial values that change nothing they are products alone. What reads
+// one tensor stays a reduction.
+// CHECK-LABEL: func.func @outer
+// CHECK: iterator_types = ["parallel", "parallel"]
+// CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %[[Y:.*]]: f32, %{{.*}}: f32):
+// CHECK-NEXT: %[[PRODUCT:.*]] = arith.mulf %[[X]], %[[Y]] : f32
+// CHECK-NEXT: linalg.yield %[[PRODUCT]] : f32
+// CHECK: iterator_types = ["parallel", "reduction"]
+func.func @outer(%x: tensor<4x1xf32>, %y: tensor<1x3xf32>) -> (tensor<4x3xf32>, tensor<4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x3xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<4x3xf32>) -> tensor<4x3xf32>
+  %p = linalg.matmul ins(%x, %y : tensor<4x1xf32>, tensor<1x3xf32>) outs(%i : tensor<4x3xf32>) -> tensor<4x3xf32>
+  %se = tensor.empty() : tensor<4xf32>
+  %si = linalg.fill ins(%zero : f32) outs(%se : tensor<4xf32>) -> tensor<4xf32>
+  %s = linalg.reduce { arith.addf } ins(%x : tensor<4x1xf32>) outs(%si : tensor<4xf32>) dimensions = [1]
+  return %p, %s : tensor<4x3xf32>, tensor<4xf32>
+}

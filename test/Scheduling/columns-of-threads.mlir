@@ -33,3 +33,12 @@ func.func @fewer(%x: tensor<378550x28x8xbf16>) -> tensor<378550x28x8xbf16> {
   %y = fusion.log_softmax %x axis(1) : tensor<378550x28x8xbf16>
   return %y : tensor<378550x28x8xbf16>
 }
+
+// Long columns of which memory has little, scores of one feature: threads walk
+// all of their own.
+// CHECK-LABEL: func.func @walked
+// CHECK: axes = [#fusion.axis<grid, tile = 1>, #fusion.axis<grid, tile = 512, vector = 8>, #fusion.axis<loop, tile = 8>], warps = 4
+func.func @walked(%q: tensor<10000x476x1xf16>, %k: tensor<10000x192x1xf16>, %v: tensor<10000x192x1xf16>) -> tensor<10000x476x1xf16> {
+  %y = fusion.attention %q, %k, %v : (tensor<10000x476x1xf16>, tensor<10000x192x1xf16>, tensor<10000x192x1xf16>) -> tensor<10000x476x1xf16>
+  return %y : tensor<10000x476x1xf16>
+}
