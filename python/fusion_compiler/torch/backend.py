@@ -88,7 +88,18 @@ def backend(module, inputs, *, options=None, mode=None):
         bw_compiler=_untraced(compiler("backward")),
         inference_compiler=compiler("inference"),
         partition_fn=_tell_apart,
-        decompositions=Repeats().decompositions(decompositions.early()))
+        decompositions=_decompositions(inputs))
+
+
+def _decompositions(inputs):
+    """The table for AOTAutograd. Operations that are alike are taken apart once
+    where there is no backward pass."""
+    table = decompositions.early()
+    if torch.is_grad_enabled() and any(
+            one.requires_grad for one in inputs
+            if isinstance(one, torch.Tensor)):
+        return table
+    return Repeats(own_values=True).decompositions(table)
 
 
 # What torch._dynamo.reset() calls.

@@ -8,8 +8,9 @@ import functools
 import weakref
 
 import torch
-from torch.fx.experimental.proxy_tensor import (get_proxy_mode, get_proxy_slot,
-                                                snapshot_fake, track_tensor)
+from torch.fx.experimental.proxy_tensor import (extract_val, get_proxy_mode,
+                                                get_proxy_slot, snapshot_fake,
+                                                track_tensor)
 from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
 
@@ -56,7 +57,7 @@ class _Trace:
     results: list
     spec: pytree.TreeSpec
 
-    def repeat(self, tracer, inputs):
+    def repeat(self, tracer, inputs, own_values):
         """The same of other inputs, which are nodes."""
         known = dict(zip(self.inputs, inputs))
         for node in self.nodes:
@@ -65,9 +66,10 @@ class _Trace:
             copy = tracer.create_node(node.op, node.target, args, kwargs,
                                       _name(node, tracer.graph))
             # The rest is of where in the program the operation is.
-            for name in ("val", "tensor_meta"):
-                if name in node.meta:
-                    copy.meta[name] = node.meta[name]
+            copy.meta["val"] = (extract_val(node.meta["val"]) if own_values
+                                else node.meta["val"])
+            if "tensor_meta" in node.meta:
+                copy.meta["tensor_meta"] = node.meta["tensor_meta"]
             known[node] = copy
         return pytree.tree_unflatten(
             [self._result(one, known, tracer) for one in self.results],
@@ -85,15 +87,19 @@ class _Trace:
 class Repeats:
     """Runs operations under `make_fx`. One that is like an earlier one of that
     trace, of tensors of the same sizes and layouts, adds copies of that one's
-    nodes."""
+    nodes. With `own_values` each has a stand-in of its own, by which to tell
+    nodes apart when the graph is traced again."""
 
-    def __init__(self):
+    def __init__(self, own_values=False):
+        self.own_values = own_values
         # {tracer: {what an operation depends on: its _Trace}}
         self.traces = weakref.WeakKeyDictionary()
 
     def decompositions(self, table):
         """`table`, of decompositions, each of which is run so. Views are not:
-        what they give has the memory of what they are given."""
+        what they give has the memory of what they are given. Stand-ins of what
+        is alike have one memory, which tells a graph that is split into
+        forward and backward pass more than is so."""
         def run(overload, function, *args, **kwargs):
             if get_proxy_mode() is None:
                 return function(*args, **kwargs)
@@ -118,7 +124,7 @@ class Repeats:
         key = (target, str(spec), tuple(descriptions),
                tuple(inputs.index(node) for node in inputs))
         if key in known:
-            return known[key].repeat(tracer, inputs)
+            return known[key].repeat(tracer, inputs, self.own_values)
         last = next(iter(reversed(tracer.graph.nodes)), None)
         result = call(target, args, kwargs)
         trace = self._trace(tracer, inputs, last, result)
