@@ -66,10 +66,10 @@ class _Trace:
             copy = tracer.create_node(node.op, node.target, args, kwargs,
                                       _name(node, tracer.graph))
             # The rest is of where in the program the operation is.
-            copy.meta["val"] = (extract_val(node.meta["val"]) if own_values
-                                else node.meta["val"])
-            if "tensor_meta" in node.meta:
-                copy.meta["tensor_meta"] = node.meta["tensor_meta"]
+            copy.meta.update({key: node.meta[key] for key in (
+                "val", "tensor_meta") if key in node.meta})
+            if own_values and "val" in node.meta:
+                copy.meta["val"] = extract_val(node.meta["val"])
             known[node] = copy
         return pytree.tree_unflatten(
             [self._result(one, known, tracer) for one in self.results],
