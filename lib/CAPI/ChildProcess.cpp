@@ -19,6 +19,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <mutex>
 #include <optional>
 #include <poll.h>
 #include <pthread.h>
@@ -174,6 +175,11 @@ ChildOutcome fusion::runInChild(llvm::function_ref<std::string()> work,
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  // One thread at a time: what libraries of the caller do before a fork is not
+  // made for several (OpenBLAS joins its threads, of which the second waits for
+  // ever). The child's copy stays locked, and nobody asks for it there.
+  static std::mutex forking;
+  std::unique_lock<std::mutex> oneFork(forking);
   pid_t parent = ::getpid(), child = ::fork();
   int forkErrno = errno;
   if (child == 0) {
@@ -181,6 +187,7 @@ ChildOutcome fusion::runInChild(llvm::function_ref<std::string()> work,
     errors.close(0);
     runChild({work, results.ends[1]}, errors.ends[1], parent);
   }
+  oneFork.unlock();
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   errno = forkErrno;
   if (child < 0)

@@ -100,6 +100,28 @@ def path(key):
     return _libraries[key].loaded
 
 
+def load_ahead(key, *others):
+    """Begins to load shared libraries, those at the paths `others` and then
+    `key`'s, in a thread. Who needs one later finds it, or waits for it, and
+    reports what cannot be loaded. Does nothing where `key`'s is loaded."""
+    library = _libraries[key]
+    if library.handle:
+        return
+    own = [path for path in library.candidates() if path.exists()][:1]
+    files = [os.fsencode(path) for path in (*others, *own)]
+    # Python keeps its lock while it loads a library, not while it calls a
+    # function of one.
+    load = ctypes.CDLL(None).dlopen
+    load.argtypes = [ctypes.c_char_p, ctypes.c_int]
+    load.restype = ctypes.c_void_p
+
+    def load_all():
+        for file in files:
+            load(file, os.RTLD_NOW)
+
+    threading.Thread(target=load_all, daemon=True).start()
+
+
 def _set(key, path):
     library = _libraries[key]
     with _LOCK:

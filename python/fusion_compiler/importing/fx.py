@@ -15,7 +15,7 @@ import re
 import torch
 
 from fusion_compiler.errors import FusionError
-from fusion_compiler.importing import calls, tm_tensor, torch_mlir
+from fusion_compiler.importing import calls, dialects, tm_tensor, torch_mlir
 
 # The place of what is about a graph as a whole; no node has such a name.
 WHOLE = "<graph>"
@@ -28,14 +28,17 @@ def _importer():
     torch_mlir.folder()
     try:
         from torch_mlir import ir
-        from torch_mlir.dialects import torch as dialect
+        from torch_mlir._mlir_libs import _mlir, _torchMlir
         from torch_mlir.extras.fx_importer import FxImporter
     except ImportError as error:
         raise FusionError.of(
             "FUS-1306", f"torch-mlir cannot be imported: {error}",
             f"pip install torch-mlir=={torch_mlir.TESTED}") from error
+    places = _mlir.globals.dialect_search_modules
+    if dialects.__name__ not in places:
+        _mlir.globals.dialect_search_modules = [dialects.__name__, *places]
     context = ir.Context()
-    dialect.register_dialect(context)
+    _torchMlir.register_dialect(context)
     return ir, FxImporter(context=context)
 
 
@@ -67,6 +70,8 @@ def mark_nodes(graph):
     for what is traced of it."""
     for node in graph.nodes:
         node.meta["stack_trace"] = f'File "{name_of(node)}", line 1,'
+        # PyTorch would copy it, and all it leads to, for each node traced.
+        node.meta.pop("from_node", None)
 
 
 def _forget_devices(graph):
@@ -76,8 +81,11 @@ def _forget_devices(graph):
         return torch.device("cpu") if isinstance(value, torch.device) else value
 
     for node in graph.nodes:
-        node.args = torch.fx.node.map_aggregate(node.args, forget)
-        node.kwargs = torch.fx.node.map_aggregate(node.kwargs, forget)
+        if any(isinstance(one, torch.device)
+               for one in (*node.args, *node.kwargs.values())):
+            node.args = tuple(map(forget, node.args))
+            node.kwargs = {name: forget(one)
+                           for name, one in node.kwargs.items()}
 
 
 def to_torch_dialect(graph, name="main"):

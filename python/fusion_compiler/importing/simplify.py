@@ -46,7 +46,7 @@ def fold_constants(graph):
     """Pointwise operations on tensors that are filled with one number become
     such tensors, and so does what has no elements. Of sizes that PyTorch
     traces as symbols only what has the sizes of an operand."""
-    known = {}
+    known, before = {}, len(graph.nodes)
     with unset_fake_temporarily():
         for node in list(graph.nodes):
             value = node.meta.get("val")
@@ -64,7 +64,8 @@ def fold_constants(graph):
                                                 known.get)
                 result = node.target(*args, **kwargs)
                 known[_fill(graph, node, result.item())] = result
-    graph.eliminate_dead_code()
+    if len(graph.nodes) > before:
+        graph.eliminate_dead_code()
 
 
 def _fill(graph, node, number):
@@ -142,6 +143,7 @@ def _addends(node):
 
 def join_parts(graph):
     """Sums of parts that make up a whole become concatenations."""
+    before = len(graph.nodes)
     for node in reversed(list(graph.nodes)):
         if node.target is not aten.add.Tensor or node.kwargs:
             continue
@@ -154,7 +156,8 @@ def join_parts(graph):
         if [part[1] for part in parts] != ends[:-1] or ends[-1] != size:
             continue
         _concatenate(graph, node, dim, parts)
-    graph.eliminate_dead_code()
+    if len(graph.nodes) > before:
+        graph.eliminate_dead_code()
 
 
 def _concatenate(graph, node, dim, parts):

@@ -54,6 +54,11 @@ def folder():
     return pathlib.Path(spec.submodule_search_locations[0])
 
 
+def library():
+    """The file of the shared library that its Python modules load."""
+    return folder() / "_mlir_libs" / "libTorchMLIRAggregateCAPI.so"
+
+
 _CONSTANT = re.compile(r"legalize operation 'torch\.(constant\.|vtensor\.lit)")
 
 

@@ -14,14 +14,18 @@ import typing
 
 import torch
 from functorch.compile import min_cut_rematerialization_partition
-from torch._dynamo.backends.common import aot_autograd
+from torch._dynamo import disable
+from torch._dynamo.utils import flatten_graph_inputs
+from torch._functorch.aot_autograd import aot_module_simplified
 from torch.utils.checkpoint import CheckpointPolicy
 
+from fusion_compiler import libraries
 from fusion_compiler.errors import FusionError
 from fusion_compiler.importing import decompositions, fx, torch_mlir
 from fusion_compiler.torch import (attention, culprits, cuda_graphs, forms,
                                    partition, reports, reuse)
 from fusion_compiler.torch.parts import Imported, Part
+from fusion_compiler.torch.repeats import Repeats
 
 LOG = logging.getLogger("fusion.torch")
 
@@ -68,7 +72,8 @@ def backend(module, inputs, *, options=None, mode=None):
     What torch-mlir or the compiler cannot take is left to PyTorch, with the
     reason in `fusion.torch.report()`. `mode` is one of `_MODES`.
     """
-    torch_mlir.folder()
+    # AOTAutograd traces meanwhile.
+    libraries.load_ahead("compiler", torch_mlir.library())
     options = Options.of(options, mode)
     attention.take(module)
     recorder = (cuda_graphs.Recorder(len(inputs)) if options.cuda_graphs
@@ -78,16 +83,61 @@ def backend(module, inputs, *, options=None, mode=None):
         return functools.partial(compile_graph, kind=kind, options=options,
                                  recorder=recorder)
 
-    compiled = aot_autograd(
-        fw_compiler=compiler("forward"), bw_compiler=compiler("backward"),
+    return _aot_autograd(
+        module, inputs, fw_compiler=compiler("forward"),
+        bw_compiler=_untraced(compiler("backward")),
         inference_compiler=compiler("inference"),
         partition_fn=_tell_apart,
-        decompositions=decompositions.early())
-    return compiled(module, inputs)
+        decompositions=_decompositions(inputs))
+
+
+def _decompositions(inputs):
+    """The table for AOTAutograd. Operations that are alike are taken apart once
+    where there is no backward pass."""
+    table = decompositions.early()
+    if torch.is_grad_enabled() and any(
+            one.requires_grad for one in inputs
+            if isinstance(one, torch.Tensor)):
+        return table
+    return Repeats(own_values=True).decompositions(table)
 
 
 # What torch._dynamo.reset() calls.
 backend.reset = cuda_graphs.reset  # type: ignore[attr-defined]
+
+
+def _aot_autograd(module, inputs, **options):
+    """AOTAutograd's function for a graph of Dynamo, whose inputs may be in
+    lists, as those of compiled_autograd are. PyTorch's `aot_autograd` around the
+    same imports its compiler first, 0.06 s of every program's first call."""
+    if any(isinstance(one, (list, tuple, dict)) for one in inputs):
+        return flatten_graph_inputs(
+            module, inputs, functools.partial(_aot_autograd, **options))
+    with _aot_log():
+        return disable(aot_module_simplified(module, inputs, **options),
+                       reason="it is compiled")
+
+
+def _aot_log():
+    """Where TORCH_COMPILE_DEBUG asks for it PyTorch writes AOTAutograd's
+    graphs to a file."""
+    if os.environ.get("TORCH_COMPILE_DEBUG", "0") != "1":
+        return contextlib.nullcontext()
+    from torch._inductor.debug import enable_aot_logging
+    return enable_aot_logging()
+
+
+def _untraced(compiler):
+    """A compiler of backward graphs that Dynamo lets be, and what it makes:
+    it is called, and that runs, where compiled_autograd may be tracing."""
+    @disable(reason="it compiles")
+    def compile_untraced(*arguments):
+        return compiler(*arguments)
+
+    def compile_backward(*arguments):
+        return disable(compile_untraced(*arguments), reason="it is compiled")
+
+    return compile_backward
 
 
 def _tell_apart(joint, inputs, **options):
@@ -222,6 +272,7 @@ def _boxed(module):
     kept for a backward pass is freed as it goes."""
     module.graph.set_codegen(torch.fx.graph._BoxedCodeGen())
     module.recompile()
+    module.real_recompile()
 
     def run(arguments):
         return module.forward(arguments)

@@ -12,6 +12,7 @@ import itertools
 import operator
 
 import torch
+from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from fusion_compiler import tensors
@@ -226,12 +227,12 @@ def computes(node):
 def split(module, refusals):
     """(the module with its parts as submodules `fused_N`, their names).
 
-    Their graphs are what counts: none has its code made anew. `module` itself
-    stays as it is. Parts that only look at memory in another
+    Their graphs are what counts: code is made of them when they are called.
+    `module` itself stays as it is. Parts that only look at memory in another
     way are left to PyTorch.
     """
     # A copy, whose nodes have the names of the original's.
-    module = torch.fx.GraphModule(module, copy_graph(module.graph))
+    module = _LazyGraphModule(module, copy_graph(module.graph))
     parts = [_trim(piece) for nodes in _propose(module, refusals)
              for piece in _pieces(nodes, refusals.cuts)]
     fused = fuse_by_partitions(

@@ -71,8 +71,7 @@ class _Interpreter(torch.fx.Interpreter):
         if target is torch.ops.aten.view.default:
             target = torch.ops.aten.reshape.default
         target = self.taken_apart.get(fx.name_of(self.node), target)
-        return self.repeats.run(super().call_function, target, args, kwargs,
-                                self.node.meta["stack_trace"])
+        return self.repeats.run(super().call_function, target, args, kwargs)
 
 
 def _check_kind(result, value, node):

@@ -4,11 +4,27 @@
 """Operations that are alike, as those of the layers of a network, traced once."""
 
 import dataclasses
+import functools
+import weakref
 
 import torch
-from torch.fx.experimental.proxy_tensor import (get_proxy_mode, get_proxy_slot,
-                                                snapshot_fake, track_tensor)
+from torch.fx.experimental.proxy_tensor import (extract_val, get_proxy_mode,
+                                                get_proxy_slot, snapshot_fake,
+                                                track_tensor)
+from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
+
+
+def _name(node, graph):
+    """What `make_fx` calls a node like it; None where FX chooses."""
+    if not isinstance(node.target, torch._ops.OpOverload):
+        return None
+    return graph._target_to_str(node.target.overloadpacket.__name__)
+
+
+def _is_view(overload):
+    return any(one.alias_info is not None
+               for one in overload._schema.returns)
 
 
 def _node_of(tensor, tracer):
@@ -41,12 +57,19 @@ class _Trace:
     results: list
     spec: pytree.TreeSpec
 
-    def repeat(self, tracer, inputs, stack_trace):
+    def repeat(self, tracer, inputs, own_values):
         """The same of other inputs, which are nodes."""
         known = dict(zip(self.inputs, inputs))
         for node in self.nodes:
-            copy = tracer.graph.node_copy(node, lambda n: known.get(n, n))
-            copy.meta = {**node.meta, "stack_trace": stack_trace}
+            args, kwargs = map_arg((node.args, node.kwargs),
+                                   lambda n: known.get(n, n))
+            copy = tracer.create_node(node.op, node.target, args, kwargs,
+                                      _name(node, tracer.graph))
+            # The rest is of where in the program the operation is.
+            copy.meta.update({key: node.meta[key] for key in (
+                "val", "tensor_meta") if key in node.meta})
+            if own_values and "val" in node.meta:
+                copy.meta["val"] = extract_val(node.meta["val"])
             known[node] = copy
         return pytree.tree_unflatten(
             [self._result(one, known, tracer) for one in self.results],
@@ -62,15 +85,35 @@ class _Trace:
 
 
 class Repeats:
-    """Runs operations under `make_fx`. One that is like an earlier one, of
-    tensors of the same sizes and layouts, adds copies of that one's nodes."""
+    """Runs operations under `make_fx`. One that is like an earlier one of that
+    trace, of tensors of the same sizes and layouts, adds copies of that one's
+    nodes. With `own_values` each has a stand-in of its own, by which to tell
+    nodes apart when the graph is traced again."""
 
-    def __init__(self):
-        self.known = {}
+    def __init__(self, own_values=False):
+        self.own_values = own_values
+        # {tracer: {what an operation depends on: its _Trace}}
+        self.traces = weakref.WeakKeyDictionary()
 
-    def run(self, call, target, args, kwargs, stack_trace):
-        """`call(target, args, kwargs)`; nodes have that trace."""
+    def decompositions(self, table):
+        """`table`, of decompositions, each of which is run so. Views are not:
+        what they give has the memory of what they are given. Stand-ins of what
+        is alike have one memory, which tells a graph that is split into
+        forward and backward pass more than is so."""
+        def run(overload, function, *args, **kwargs):
+            if get_proxy_mode() is None:
+                return function(*args, **kwargs)
+            return self.run(lambda _, args, kwargs: function(*args, **kwargs),
+                            overload, args, kwargs)
+
+        return {overload: function if _is_view(overload)
+                else functools.partial(run, overload, function)
+                for overload, function in table.items()}
+
+    def run(self, call, target, args, kwargs):
+        """`call(target, args, kwargs)`."""
         tracer = get_proxy_mode().tracer
+        known = self.traces.setdefault(tracer, {})
         leaves, spec = pytree.tree_flatten((args, kwargs))
         inputs = [_node_of(one, tracer) for one in leaves
                   if isinstance(one, torch.Tensor)]
@@ -80,13 +123,13 @@ class Repeats:
         # Of one tensor twice other things may be made than of two.
         key = (target, str(spec), tuple(descriptions),
                tuple(inputs.index(node) for node in inputs))
-        if key in self.known:
-            return self.known[key].repeat(tracer, inputs, stack_trace)
+        if key in known:
+            return known[key].repeat(tracer, inputs, self.own_values)
         last = next(iter(reversed(tracer.graph.nodes)), None)
         result = call(target, args, kwargs)
         trace = self._trace(tracer, inputs, last, result)
         if trace is not None:
-            self.known[key] = trace
+            known[key] = trace
         return result
 
     @staticmethod

@@ -15,14 +15,19 @@
 #include "fusion-c/Fusion.h"
 #include "gtest/gtest.h"
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <pthread.h>
 #include <string>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 static const char kGood[] =
     "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
@@ -301,4 +306,24 @@ TEST(CompileTest, ServesThreads) {
     });
   for (std::thread &thread : threads)
     thread.join();
+}
+
+static std::atomic<unsigned> forking, forksAtOnce;
+
+/// What a library may do before a fork that is not made for two at once.
+static void enterFork() {
+  unsigned inside = ++forking;
+  forksAtOnce = std::max<unsigned>(forksAtOnce, inside);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  --forking;
+}
+
+TEST(CompileTest, ForksInOneThreadAtATime) {
+  ASSERT_EQ(pthread_atfork(enterFork, nullptr, nullptr), 0);
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < 4; ++i)
+    threads.emplace_back([] { EXPECT_EQ(Compiled(kGood).status, FUSION_OK); });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(forksAtOnce, 1u);
 }
