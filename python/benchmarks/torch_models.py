@@ -21,8 +21,9 @@ its results), and the backward pass. Without NAME all blocks are measured;
 With --cold only the first call is timed, in a process of its own for each
 network and backend: what a program waits for once. The compilers' caches are
 empty then, but Python finds the bytecode of the modules, as an installation
-leaves it: processes that are not measured, one for each backend, make the
-same calls first and fill one cache of bytecode.
+leaves it: in the folder PYTHONPYCACHEPREFIX, where runs of before have left it,
+or in one that processes which are not measured, one for each backend, fill by
+the same calls.
 """
 
 import argparse
@@ -229,9 +230,11 @@ def print_kernels(call, rows=25):
 
 
 def compare_first_calls(names, backends, options):
-    with tempfile.TemporaryDirectory() as bytecode:
-        for backend in backends:
-            cold_calls(names, backend, options, bytecode)
+    with tempfile.TemporaryDirectory() as folder:
+        bytecode = os.environ.get("PYTHONPYCACHEPREFIX", folder)
+        if bytecode == folder:
+            for backend in backends:
+                cold_calls(names, backend, options, bytecode)
         for name in names:
             found = [(backend, cold_calls([name], backend, options, bytecode))
                      for backend in backends]
