@@ -142,10 +142,10 @@ func.func @filter_of_one_pixel(%x: tensor<128x512x49xbf16>, %dy: tensor<128x2048
   return %t : tensor<512x2048xbf16>
 }
 
-// Rows of 64 pixels are whole ones, but no walk runs through images and pixels.
+// Rows of 64 pixels are whole ones, of which a walk through images and pixels
+// takes chunks.
 // CHECK-LABEL: func.func @apart
-// CHECK-DAG: fusion.kernel @transpose{{.*}}-> (tensor<128x64x512xbf16>)
-// CHECK-DAG: fusion.kernel @transpose{{.*}}-> (tensor<128x64x1024xbf16>)
+// CHECK-NOT: fusion.kernel @transpose
 // CHECK: fusion.kernel @matmul
 // CHECK: return
 func.func @apart(%x: tensor<128x512x64xbf16>, %dy: tensor<128x1024x64xbf16>) -> tensor<512x1024xf32> {

@@ -15,7 +15,7 @@ import typing
 import torch
 from functorch.compile import min_cut_rematerialization_partition
 from torch._dynamo import disable
-from torch._dynamo.utils import flatten_graph_inputs
+from torch._dynamo.utils import counters, flatten_graph_inputs
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch.utils.checkpoint import CheckpointPolicy
 
@@ -113,9 +113,12 @@ def _aot_autograd(module, inputs, **options):
     if any(isinstance(one, (list, tuple, dict)) for one in inputs):
         return flatten_graph_inputs(
             module, inputs, functools.partial(_aot_autograd, **options))
+    # DistributedDataParallel's optimizer looks whether it counts.
+    counters["aot_autograd"]["total"] += 1
     with _aot_log():
-        return disable(aot_module_simplified(module, inputs, **options),
-                       reason="it is compiled")
+        compiled = aot_module_simplified(module, inputs, **options)
+    counters["aot_autograd"]["ok"] += 1
+    return disable(compiled, reason="it is compiled")
 
 
 def _aot_log():
