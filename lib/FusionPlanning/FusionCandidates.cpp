@@ -13,6 +13,7 @@
 
 #include "Planner.h"
 #include "fusion/Support/Counts.h"
+#include "mlir/IR/Threading.h"
 #include "llvm/ADT/StringExtras.h"
 #include <limits>
 
@@ -177,7 +178,7 @@ SmallVector<unsigned> Planner::getMembers(const CandidateKey &key) const {
   return {key.first, key.second};
 }
 
-Candidate Planner::evaluateTogether(const CandidateKey &key) {
+Candidate Planner::evaluateTogether(const CandidateKey &key) const {
   Candidate candidate;
   candidate.members = getMembers(key);
   ArrayRef<unsigned> members = candidate.members;
@@ -271,7 +272,7 @@ static FusionDecision checkRepeated(const ComputeGraph &graph,
 
 FusionDecision Planner::storeLeaving(ArrayRef<unsigned> leaving,
                                      ArrayRef<unsigned> producers,
-                                     MutableArrayRef<Group> results) {
+                                     MutableArrayRef<Group> results) const {
   FusionDecision decision = FusionDecision::yes();
   std::optional<std::pair<unsigned, Group>> best;
   double least = std::numeric_limits<double>::infinity();
@@ -297,7 +298,7 @@ FusionDecision Planner::storeLeaving(ArrayRef<unsigned> leaving,
   return FusionDecision::yes();
 }
 
-Candidate Planner::evaluateRepeated(ArrayRef<unsigned> producers) {
+Candidate Planner::evaluateRepeated(ArrayRef<unsigned> producers) const {
   const std::set<unsigned> &consumers = groups[producers.back()].consumers;
   // Walks can make a product's steps again; whether that pays is their price.
   bool areWalks = llvm::all_of(
@@ -374,7 +375,7 @@ SmallVector<unsigned> Planner::getRepeated(unsigned last) const {
   return SmallVector<unsigned>(llvm::reverse(repeated));
 }
 
-Candidate Planner::evaluateAllConsumers(const CandidateKey &key) {
+Candidate Planner::evaluateAllConsumers(const CandidateKey &key) const {
   Candidate candidate = evaluateRepeated(key.first);
   SmallVector<unsigned> all = getRepeated(key.first);
   if (all.size() == 1)
@@ -387,7 +388,7 @@ Candidate Planner::evaluateAllConsumers(const CandidateKey &key) {
   return isBetter ? whole : candidate;
 }
 
-Candidate Planner::evaluate(const CandidateKey &key) {
+Candidate Planner::evaluate(const CandidateKey &key) const {
   Candidate candidate = key.form == Form::IntoAllConsumers
                             ? evaluateAllConsumers(key)
                             : evaluateTogether(key);
@@ -430,22 +431,6 @@ SmallVector<unsigned> Planner::getSiblings(unsigned group) const {
   return result;
 }
 
-void Planner::addCandidate(CandidateKey key) {
-  if (key.form == Form::Siblings && key.first > key.second)
-    std::swap(key.first, key.second);
-  if (candidates.count(key))
-    return;
-  // Readers of one tensor that depend on each other are no siblings.
-  if (key.form == Form::Siblings && closesCycle(key, {}))
-    return;
-  Candidate candidate = evaluate(key);
-  if (candidate.decision || candidate.demanded)
-    queue.insert(getQueueEntry(key, candidate));
-  for (unsigned group : getConcerned(key, candidate))
-    candidatesOf[group].push_back(key);
-  candidates.emplace(key, std::move(candidate));
-}
-
 SmallVector<unsigned> Planner::getConcerned(const CandidateKey &key,
                                             const Candidate &candidate) const {
   SmallVector<unsigned> concerned = {key.first};
@@ -466,32 +451,59 @@ SmallVector<unsigned> Planner::getConcerned(const CandidateKey &key,
   return concerned;
 }
 
-/// Adds every candidate that `group` takes part in.
-void Planner::addCandidates(unsigned group) {
+void Planner::findCandidates(unsigned group,
+                             std::vector<CandidateKey> &keys) const {
   auto addShared = [&](unsigned producer) {
     if (groups[producer].consumers.size() > 1)
-      addCandidate({Form::IntoAllConsumers, producer, 0});
+      keys.push_back({Form::IntoAllConsumers, producer, 0});
   };
   // With one product it is a pair.
   auto addMeeting = [&](unsigned consumer) {
     if (getMeeting(consumer).size() > 2)
-      addCandidate({Form::Meeting, consumer, 0});
+      keys.push_back({Form::Meeting, consumer, 0});
   };
   addShared(group);
   addMeeting(group);
-  addWalks(group);
+  findWalks(group, keys);
   for (unsigned consumer : groups[group].consumers) {
     if (contracts(group))
       addShared(consumer);
-    addCandidate({Form::IntoConsumer, group, consumer});
+    keys.push_back({Form::IntoConsumer, group, consumer});
     addMeeting(consumer);
   }
   for (unsigned producer : groups[group].producers) {
-    addCandidate({Form::IntoConsumer, producer, group});
+    keys.push_back({Form::IntoConsumer, producer, group});
     addShared(producer);
   }
-  for (unsigned sibling : getSiblings(group))
-    addCandidate({Form::Siblings, group, sibling});
+  // Readers of one tensor that depend on each other are no siblings.
+  for (unsigned sibling : getSiblings(group)) {
+    CandidateKey key = {Form::Siblings, std::min(group, sibling),
+                        std::max(group, sibling)};
+    if (!closesCycle(key, {}))
+      keys.push_back(key);
+  }
+}
+
+void Planner::addCandidates(ArrayRef<unsigned> changed) {
+  std::vector<CandidateKey> keys;
+  for (unsigned group : changed)
+    findCandidates(group, keys);
+  llvm::sort(keys);
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  llvm::erase_if(keys, [&](const CandidateKey &key) {
+    return candidates.count(key) != 0;
+  });
+  // What a candidate is worth depends on groups alone.
+  std::vector<Candidate> found(keys.size());
+  parallelFor(graph.getContext(), 0, keys.size(),
+              [&](size_t i) { found[i] = evaluate(keys[i]); });
+  for (auto [key, candidate] : llvm::zip_equal(keys, found)) {
+    if (candidate.decision || candidate.demanded)
+      queue.insert(getQueueEntry(key, candidate));
+    for (unsigned group : getConcerned(key, candidate))
+      candidatesOf[group].push_back(key);
+    candidates.emplace(key, std::move(candidate));
+  }
 }
 
 /// Forgets every candidate that `group` takes part in.

@@ -81,13 +81,11 @@ void Planner::take(const CandidateKey &key) {
   }
   for (unsigned group : std::exchange(misplaced, {}))
     restoreRanks(group);
-  for (unsigned group : targets)
-    addCandidates(group);
+  addCandidates(targets);
 }
 
 void Planner::fuseUntilNoGain() {
-  for (unsigned id = 0; id < groups.size(); ++id)
-    addCandidates(id);
+  addCandidates(llvm::to_vector(llvm::seq<unsigned>(0, groups.size())));
   while (!queue.empty()) {
     QueueEntry best = *queue.begin();
     // Other fusions may have made a path since it was priced.

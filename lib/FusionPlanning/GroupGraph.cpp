@@ -90,7 +90,7 @@ static FusionDecision priceAnew(Group &group, const ComputeGraph &graph,
   return FusionDecision::yes();
 }
 
-FusionDecision Planner::price(Group &group) {
+FusionDecision Planner::price(Group &group) const {
   std::optional<GroupShapes::Shape> shape =
       shapes.get(group.nodes, group.stored);
   if (!shape)

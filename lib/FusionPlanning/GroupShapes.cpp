@@ -25,6 +25,7 @@ static bool isDynamic(Type type) {
 }
 
 const GroupShapes::OpFacts &GroupShapes::getFacts(Operation *op) {
+  std::lock_guard<std::mutex> lock(mutex);
   std::unique_ptr<OpFacts> &facts = known[op];
   if (facts)
     return *facts;

@@ -19,12 +19,14 @@
 #include "llvm/ADT/DenseMap.h"
 #include <atomic>
 #include <memory>
+#include <mutex>
 
 namespace mlir::fusion::planning {
 
 /// What sets of nodes compute, but for where the tensors come from: equal for
 /// two sets exactly if the operations are the same, one by one, on the same
-/// tensors of their own, of which the same are stored.
+/// tensors of their own, of which the same are stored. Several threads may ask
+/// at once.
 class GroupShapes {
 public:
   using Shape = OpKey;
@@ -55,6 +57,7 @@ private:
 
   const ComputeGraph &graph;
   Classes &classes;
+  std::mutex mutex;
   llvm::DenseMap<Operation *, std::unique_ptr<OpFacts>> known;
 };
 

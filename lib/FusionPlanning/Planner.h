@@ -52,6 +52,10 @@ struct CandidateKey {
     return std::tie(form, first, second) <
            std::tie(other.form, other.first, other.second);
   }
+  bool operator==(const CandidateKey &other) const {
+    return std::tie(form, first, second) ==
+           std::tie(other.form, other.first, other.second);
+  }
 };
 
 /// A candidate and its price.
@@ -109,16 +113,18 @@ private:
   void link(unsigned group);
   void linkOrder(unsigned group);
   void unlink(unsigned group);
-  void addCandidates(unsigned group);
-  void addCandidate(CandidateKey key);
+  /// Adds every candidate that one of `changed` takes part in.
+  void addCandidates(ArrayRef<unsigned> changed);
+  /// Adds the keys of those of `group` to `keys`.
+  void findCandidates(unsigned group, std::vector<CandidateKey> &keys) const;
   void removeCandidates(unsigned group);
   void take(const CandidateKey &key);
   void fuseUntilNoGain();
   void fuseUntilFewEnough();
 
-  Candidate evaluate(const CandidateKey &key);
+  Candidate evaluate(const CandidateKey &key) const;
   /// Prices one kernel instead of those of `members`.
-  Candidate evaluateTogether(const CandidateKey &key);
+  Candidate evaluateTogether(const CandidateKey &key) const;
   /// The group of a meeting and its producers that contract, ascending.
   SmallVector<unsigned> getMeeting(unsigned consumer) const;
   bool contracts(unsigned group) const;
@@ -128,26 +134,26 @@ private:
   /// Groups that contract, the nearest to `group` before or after it.
   SmallVector<unsigned> getNearestContracting(unsigned group,
                                               bool isBefore) const;
-  void addWalks(unsigned group);
+  void findWalks(unsigned group, std::vector<CandidateKey> &keys) const;
   SmallVector<unsigned> getMembers(const CandidateKey &key) const;
   /// The groups that the candidate is about.
   SmallVector<unsigned> getConcerned(const CandidateKey &key,
                                      const Candidate &candidate) const;
-  Candidate evaluateAllConsumers(const CandidateKey &key);
+  Candidate evaluateAllConsumers(const CandidateKey &key) const;
   /// Prices kernels that compute `producers`, the last of which they all read,
   /// each for itself.
-  Candidate evaluateRepeated(ArrayRef<unsigned> producers);
+  Candidate evaluateRepeated(ArrayRef<unsigned> producers) const;
   /// Has one of `results`, which all compute what they need of the nodes
   /// `producers`, store the values `leaving`: that which takes least more time.
   FusionDecision storeLeaving(ArrayRef<unsigned> leaving,
                               ArrayRef<unsigned> producers,
-                              MutableArrayRef<Group> results);
+                              MutableArrayRef<Group> results) const;
   /// `last`, and before it the contractions whose results nothing is stored for
   /// once all consumers of `last` compute it.
   SmallVector<unsigned> getRepeated(unsigned last) const;
   /// Prices `group`; says no when it cannot be one kernel. Groups that are
   /// alike are priced once.
-  FusionDecision price(Group &group);
+  FusionDecision price(Group &group) const;
   FusionDecision checkContracts(const Group &a, const Group &b) const;
   FusionDecision checkParts(ArrayRef<unsigned> nodes) const;
   FusionDecision checkRepacked(const CandidateKey &key,

@@ -134,7 +134,7 @@ SmallVector<unsigned> Planner::getWalk(unsigned first, unsigned last) const {
   return members;
 }
 
-void Planner::addWalks(unsigned group) {
+void Planner::findWalks(unsigned group, std::vector<CandidateKey> &keys) const {
   if (!options.repairs)
     return;
   auto add = [&](ArrayRef<unsigned> before, ArrayRef<unsigned> after) {
@@ -143,7 +143,7 @@ void Planner::addWalks(unsigned group) {
         if (CandidateKey key = {Form::Walk, first, last};
             !candidates.count(key) &&
             !getBetween(first, last, groups, ranks).empty())
-          addCandidate(key);
+          keys.push_back(key);
   };
   SmallVector<unsigned> before = getNearestContracting(group, true);
   SmallVector<unsigned> after = getNearestContracting(group, false);
