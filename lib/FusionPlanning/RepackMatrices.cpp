@@ -71,13 +71,16 @@ static unsigned loopOf(linalg::GenericOp product, const OperandForm &form,
   return product.getMatchingIndexingMap(form.operand).getDimPosition(dim);
 }
 
-/// Puts the dimension that copies have to find innermost there. Elements of
-/// other than 16 bits need the contracted one.
+/// Puts the dimension that copies have to find innermost there: the contracted
+/// one, but of 16 bits, whose tiles have rows along either side.
 static void orderDims(linalg::GenericOp product, const Contraction &sum,
                       unsigned side, unsigned depth, OperandForm &form) {
   unsigned rank = form.order.size();
-  if (sum.operands[side].element.getIntOrFloatBitWidth() == 16 ||
-      loopOf(product, form, form.order.back()) == depth)
+  unsigned innermost = loopOf(product, form, form.order.back());
+  bool is16Bits = sum.operands[side].element.getIntOrFloatBitWidth() == 16;
+  if (innermost == depth ||
+      (is16Bits &&
+       llvm::is_contained(side == 0 ? sum.rows : sum.columns, innermost)))
     return;
   for (unsigned dim = 0; dim < rank; ++dim)
     if (loopOf(product, form, dim) == depth) {
