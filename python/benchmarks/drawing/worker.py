@@ -81,9 +81,13 @@ class Bench:
 
     def check(self, row, inputs, found):
         source = self.folder / f"{row['stem']}.py"
-        exact = runtime.load(source, "exact")(*inputs)
-        reference = runtime.load(source, "reference")(
-            *runtime.widened(inputs))
+        try:
+            exact = runtime.load(source, "exact")(*inputs)
+            reference = runtime.load(source, "reference")(
+                *runtime.widened(inputs))
+        except RuntimeError as error:
+            raise RuntimeError("PyTorch, which is compared with, fails: "
+                               f"{error}") from error
         calls = {}
         for stem in (row["stem"], *(one["stem"] for one in row["sweep"])):
             package = fusion.load(self.folder / f"{stem}.fpk")
