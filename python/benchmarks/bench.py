@@ -23,10 +23,10 @@ import json
 import math
 import pathlib
 import re
-import statistics
 import sys
 import time
 import traceback
+from statistics import geometric_mean
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
@@ -190,7 +190,7 @@ def summarize(rows, peers):
         ratios = [row[f"{peer}_us"] / row["fusion_us"] for row in rows
                   if row.get("fusion_us") and row.get(f"{peer}_us")]
         if ratios:
-            mean = statistics.geometric_mean(ratios)
+            mean = geometric_mean(ratios)
             print(f"geometric mean speed-up over {peer}: {mean:.2f} "
                   f"({len(ratios)} workloads, {sum(r < 1 for r in ratios)} "
                   "slower)")

@@ -104,7 +104,8 @@ def judge(options):
 def print_losses(losses):
     if losses:
         print(f"\nown choice / best: geometric mean "
-              f"{statistics.geometric_mean(losses):.3f}, worst {max(losses):.2f}, "
+              f"{statistics.geometric_mean(losses):.3f}, "
+              f"worst {max(losses):.2f}, "
               f"{sum(x <= 1.1 for x in losses)} of {len(losses)} within 10 %")
 
 

@@ -103,7 +103,6 @@ def resident_bytes():
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-@unittest.skipIf(torch is None, "PyTorch is not installed")
 def stand_in_for_launch(test, function):
     """Has the extension call `function`, of an entry's handle and a pointer to
     abi.LaunchArgs, where it would launch, until `test` is over."""
@@ -121,6 +120,7 @@ def stand_in_for_launch(test, function):
     extension.bind_runtime(abi.check, *addresses)
 
 
+@unittest.skipIf(torch is None, "PyTorch is not installed")
 class TensorCase(unittest.TestCase):
 
     @classmethod

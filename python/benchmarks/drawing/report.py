@@ -8,7 +8,7 @@ the worst of its family in every order, and in no mean.
 """
 
 import math
-import statistics
+from statistics import geometric_mean
 
 LARGE = 16 << 20  # Bytes from which on the floor, not the launch, decides.
 
@@ -27,7 +27,7 @@ def distribution(rows, key, worst, absent):
     whole = found + [absent] * sum(not row["right"] for row in rows)
     if not found:
         return None
-    return {"mean": statistics.geometric_mean(found),
+    return {"mean": geometric_mean(found),
             "tenth": quantile(whole, 0.9 if worst is max else 0.1),
             "worst": worst(whole)}
 
@@ -48,7 +48,7 @@ def summarise(rows):
             "over_best": distribution(rows, "over_best", max, math.inf),
             "prediction": {"median_error": quantile(errors, 0.5),
                            "ninetieth": quantile(errors, 0.9),
-                           "mean_factor": statistics.geometric_mean(off)}
+                           "mean_factor": geometric_mean(off)}
             if errors else None}
 
 
@@ -122,7 +122,7 @@ def choices(rows, count):
     ratios = [row["over_best"] for row in swept]
     tried = sum(len(row["sweep"]) for row in swept)
     lines = [f"{len(swept)} choices against {tried} other schedules: "
-             f"{statistics.geometric_mean(ratios):.3f} of the best's time, 90 % within "
+             f"{geometric_mean(ratios):.3f} of the best's time, 90 % within "
              f"{quantile(ratios, 0.9):.2f}, worst {ratios[0]:.2f}"]
     for row in swept[:count]:
         best = min(row["sweep"], key=lambda one: one["us"])

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The short table of a run: one line a case, then the means."""
 
-import statistics
+from statistics import geometric_mean
 
 
 def best(rows):
@@ -68,16 +68,16 @@ class Table:
         print(f"\n{right} of {len(self._rows)} results right")
         if self._floors:
             print(f"time / floor: geometric mean "
-                  f"{statistics.geometric_mean(self._floors):.3f}")
+                  f"{geometric_mean(self._floors):.3f}")
         for peer, ratios in self._ratios.items():
             print(f"time / {peer}: geometric mean "
-                  f"{statistics.geometric_mean(ratios):.3f} over {len(ratios)} cases, "
+                  f"{geometric_mean(ratios):.3f} over {len(ratios)} cases, "
                   f"{sum(r > 1 for r in ratios)} above 1.00, worst "
                   f"{max(ratios):.2f}")
         if self._losses:
             losses = [loss for loss, _ in self._losses]
             print(f"default / best schedule: geometric mean "
-                  f"{statistics.geometric_mean(losses):.3f}, "
+                  f"{geometric_mean(losses):.3f}, "
                   f"{sum(loss > 1.1 for loss in losses)} of {len(losses)} "
                   f"above 1.10, worst {max(losses):.2f} "
                   f"({max(self._losses)[1]})")
