@@ -385,6 +385,9 @@ static constexpr WarpProductConstants getWarpProducts() {
   // 256x56x56: f16 at 45 and 47 TFLOP/s, 2026-11-22; tf32 at 37 and 39, which
   // would be 0.15.
   c.windowShare = 0.09;
+  // Warps have 1438 instructions for 192 products of a tile of 128x64, and 876
+  // for 96 of one of 64x64; counted, not measured.
+  c.splitOperandCost = 80;
   // A convolution of 144 products an element took 1 us longer than by
   // warpgroups.
   c.stepSeconds = 0.42e-6;

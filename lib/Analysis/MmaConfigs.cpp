@@ -459,17 +459,14 @@ static int64_t getWidestElement(const MmaProblem &problem) {
 /// last round that few have, are as dear as others.
 static void evenOut(const MmaProblem &problem, ArrayRef<int64_t> least,
                     const TargetInfo &target, MmaConfig &config) {
-  // What a row or column of an operand costs, in products of a row by a column:
-  // warps have 1438 instructions for 192 products of a tile of 128x64, 876 for
-  // 96 of one of 64x64, most to split elements in two.
-  constexpr double kOperandCost = 80;
+  const double operandCost = target.fitted.warpProducts.splitOperandCost;
   constexpr int64_t kShortest = 64;
   auto getWork = [&](int64_t rows, int64_t columns) {
     int64_t tiles = llvm::divideCeil(problem.rows, rows) *
                     llvm::divideCeil(problem.columns, columns) * problem.batch;
     return static_cast<double>(llvm::divideCeil(tiles, target.numSMs)) *
            (static_cast<double>(rows * columns) +
-            kOperandCost * static_cast<double>(rows + columns));
+            operandCost * static_cast<double>(rows + columns));
   };
   int64_t sides[2] = {config.rows, config.columns};
   double most = getWork(sides[0], sides[1]);
