@@ -13,29 +13,18 @@
 #ifndef FUSION_UNITTESTS_RUNTIME_SAMPLELAUNCH_H
 #define FUSION_UNITTESTS_RUNTIME_SAMPLELAUNCH_H
 
-#include "../Executable/SamplePackage.h"
-#include "FakeDevice.h"
-
-#include <gtest/gtest.h>
+#include "LoadedPackage.h"
 
 namespace fusionrt {
 
 /// The sample package on a fake device, with arguments that fit m = 8.
-class SampleLaunch : public ::testing::Test {
+class SampleLaunch : public LoadedPackage {
 protected:
   void
   load(const fusionpkg::PackageModel &model = fusionpkg::makeSamplePackage()) {
-    bytes = *writePackage(model);
-    package.reset();
-    device = std::move(
-        *makeDevice(std::make_unique<FakeDevice>(log), /*synchronous=*/false));
-    Result<std::unique_ptr<FusionRtPackage>> loaded =
-        loadPackage(*device, bytes.data(), bytes.size());
-    ASSERT_TRUE(loaded) << loaded.getError().str();
-    package = std::move(*loaded);
+    ASSERT_NO_FATAL_FAILURE(loadModel(model));
     entry = package->entries[0].get();
     setRows(8);
-    log.lines.clear();
   }
 
   /// Arguments for m rows; the addresses need not exist.
@@ -54,10 +43,6 @@ protected:
     args.numOutputs = 2;
   }
 
-  FakeLog log;
-  std::string bytes;
-  std::unique_ptr<FusionRtDevice> device;
-  std::unique_ptr<FusionRtPackage> package;
   FusionRtEntry *entry = nullptr;
   int64_t xDims[2] = {8, 128}, wDims[2] = {128, 128};
   float scale = 1.0f;

@@ -11,10 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Executable/SamplePackage.h"
-#include "FakeDevice.h"
+#include "LoadedPackage.h"
 
-#include <gtest/gtest.h>
 #include <thread>
 
 using namespace fusionrt;
@@ -23,7 +21,7 @@ using namespace fusionpkg;
 namespace {
 /// One kernel that takes x[m, n] of f32 by address and by a map, y[m, n] by a
 /// map, and an f16 by value between the two.
-class TensorMapLaunch : public ::testing::Test {
+class TensorMapLaunch : public LoadedPackage {
 protected:
   TensorMapLaunch() {
     model.target = "sm_90a";
@@ -61,18 +59,9 @@ protected:
   Entry &main() { return model.entries[0]; }
 
   void load(int64_t m, int64_t n) {
-    std::string bytes = *writePackage(model);
-    package.reset();
-    device = std::move(
-        *makeDevice(std::make_unique<FakeDevice>(log), /*synchronous=*/false));
-    Result<std::unique_ptr<FusionRtPackage>> loaded =
-        loadPackage(*device, bytes.data(), bytes.size());
-    ASSERT_TRUE(loaded) << loaded.getError().str();
-    package = std::move(*loaded);
+    ASSERT_NO_FATAL_FAILURE(loadModel(model));
     dims[0] = m;
     dims[1] = n;
-    log.lines.clear();
-    log.maps.clear();
   }
 
   Error launch(Address x, Address y) {
@@ -95,10 +84,7 @@ protected:
     EXPECT_TRUE(log.lines.empty());
   }
 
-  FakeLog log;
   PackageModel model;
-  std::unique_ptr<FusionRtDevice> device;
-  std::unique_ptr<FusionRtPackage> package;
   int64_t dims[2] = {0, 0};
   uint16_t scalar = 7;
 };
