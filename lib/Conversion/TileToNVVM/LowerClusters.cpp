@@ -468,12 +468,9 @@ void ClusterReduceEmitter::expectShares() {
 
 LogicalResult ClusterReduceEmitter::addShares() {
   // The shares of the blocks lie in the buffer one after the other.
-  SmallVector<tile::Coords> bases[3];
-  for (HwDim hw : {HwDim::Register, HwDim::Lane, HwDim::Warp})
-    for (unsigned bit = 0; bit < part.numBits(hw); ++bit)
-      bases[static_cast<unsigned>(hw)].push_back(part.basis(hw, bit));
-  std::optional<LinearLayout> inWhole =
-      LinearLayout::fromBases(shared.shape(), bases[0], bases[1], bases[2]);
+  std::optional<LinearLayout> inWhole = LinearLayout::fromBases(
+      shared.shape(), tile::getBases(part, HwDim::Register),
+      tile::getBases(part, HwDim::Lane), tile::getBases(part, HwDim::Warp));
   std::optional<tile::SharedAccess> access;
   if (inWhole)
     access = tile::getSharedAccess(

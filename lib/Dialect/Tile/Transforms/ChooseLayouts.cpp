@@ -198,12 +198,9 @@ LayoutChooser::spreadLayout(const LayoutGroup &group) {
   }
   // The last registers go to lanes, so that the first stay a vector in memory.
   const LinearLayout &layout = *group.layout;
-  SmallVector<Coords> regs, lanes, warps;
-  for (auto [hw, bases] :
-       {std::pair(HwDim::Register, &regs), std::pair(HwDim::Lane, &lanes),
-        std::pair(HwDim::Warp, &warps)})
-    for (unsigned bit = 0; bit < layout.numBits(hw); ++bit)
-      bases->push_back(layout.basis(hw, bit));
+  SmallVector<Coords> regs = getBases(layout, HwDim::Register);
+  SmallVector<Coords> lanes = getBases(layout, HwDim::Lane);
+  SmallVector<Coords> warps = getBases(layout, HwDim::Warp);
   int64_t before = int64_t(1) << regs.size();
   if (before < fitted.leastSpread)
     return std::nullopt;

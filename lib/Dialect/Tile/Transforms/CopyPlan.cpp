@@ -126,14 +126,8 @@ static std::optional<LinearLayout> getReaderLayout(const LinearLayout &used,
     return std::nullopt;
   LinearLayout one =
       getBlockedLayout(part, {fastest, 1 - fastest}, width, 32, 1);
-  auto basesOf = [&](HwDim hw) {
-    SmallVector<Coords> bases;
-    for (unsigned bit = 0; bit < one.numBits(hw); ++bit)
-      bases.push_back(one.basis(hw, bit));
-    return bases;
-  };
-  return LinearLayout::fromBases(used.shape(), basesOf(HwDim::Register),
-                                 basesOf(HwDim::Lane), warps);
+  return LinearLayout::fromBases(used.shape(), getBases(one, HwDim::Register),
+                                 getBases(one, HwDim::Lane), warps);
 }
 
 namespace {

@@ -133,12 +133,9 @@ double PositionBits::countInstructions(const LinearLayout &layout) const {
 /// some of these have something else instead.
 static std::optional<LinearLayout>
 getLayoutOfGroups(const LinearLayout &used, unsigned dim, unsigned log2) {
-  SmallVector<Coords> regs, lanes, warps;
-  for (auto [hw, bases] :
-       {std::pair(HwDim::Register, &regs), std::pair(HwDim::Lane, &lanes),
-        std::pair(HwDim::Warp, &warps)})
-    for (unsigned bit = 0; bit < used.numBits(hw); ++bit)
-      bases->push_back(used.basis(hw, bit));
+  SmallVector<Coords> regs = getBases(used, HwDim::Register);
+  SmallVector<Coords> lanes = getBases(used, HwDim::Lane);
+  SmallVector<Coords> warps = getBases(used, HwDim::Warp);
   auto isInGroup = [&](const Coords &basis) {
     return basis[dim] > 0 && basis[dim] < 1 << log2;
   };

@@ -249,6 +249,15 @@ private:
   llvm::SmallVector<uint64_t, 16> bases;
 };
 
+/// The coordinates that each bit of `dim` adds (by XOR).
+inline llvm::SmallVector<Coords> getBases(const LinearLayout &layout,
+                                          HwDim dim) {
+  llvm::SmallVector<Coords> bases;
+  for (unsigned bit = 0; bit < layout.numBits(dim); ++bit)
+    bases.push_back(layout.basis(dim, bit));
+  return bases;
+}
+
 /// A layout with some dimensions projected out, and the register of it that
 /// holds the projection of each register of the original (same thread).
 struct LayoutProjection {
