@@ -149,9 +149,8 @@ bool ProductFinder::hasRuns(const Contraction &sum, unsigned instance,
                             const ProductDims &dims) const {
   return llvm::all_of(llvm::seq<unsigned>(2), [&](unsigned side) {
     std::optional<unsigned> innermost = getInnermost(sum, instance, side);
-    ArrayRef<unsigned> own = side == 0 ? sum.rows : sum.columns;
     return !innermost || innermost == dims.depth ||
-           llvm::is_contained(own, *innermost);
+           llvm::is_contained(sum.getOwn(side), *innermost);
   });
 }
 

@@ -453,29 +453,35 @@ fusion::matchContraction(linalg::LinalgOp op,
   return result;
 }
 
+OpOperand *fusion::getFactor(const Contraction &sum, unsigned side) {
+  linalg::LinalgOp op = sum.op;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (input->get() == sum.operands[side].tensor)
+      return input;
+  return nullptr;
+}
+
 bool fusion::isPlain(const Contraction &sum, unsigned side) {
   linalg::LinalgOp op = sum.op;
-  for (OpOperand *operand : op.getDpsInputOperands()) {
-    if (operand->get() != sum.operands[side].tensor)
+  OpOperand *factor = getFactor(sum, side);
+  if (!factor)
+    return false;
+  AffineMap map = op.getMatchingIndexingMap(factor);
+  SmallVector<AffineExpr> dims;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  for (unsigned i = 0; i < map.getNumDims(); ++i)
+    dims.push_back(ranges[i] == 1 ? getAffineConstantExpr(0, op.getContext())
+                                  : getAffineDimExpr(i, op.getContext()));
+  llvm::SmallDenseSet<unsigned> seen;
+  for (AffineExpr expr : map.getResults()) {
+    expr = expr.replaceDims(dims);
+    if (isa<AffineConstantExpr>(expr))
       continue;
-    AffineMap map = op.getMatchingIndexingMap(operand);
-    SmallVector<AffineExpr> dims;
-    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-    for (unsigned i = 0; i < map.getNumDims(); ++i)
-      dims.push_back(ranges[i] == 1 ? getAffineConstantExpr(0, op.getContext())
-                                    : getAffineDimExpr(i, op.getContext()));
-    llvm::SmallDenseSet<unsigned> seen;
-    for (AffineExpr expr : map.getResults()) {
-      expr = expr.replaceDims(dims);
-      if (isa<AffineConstantExpr>(expr))
-        continue;
-      auto dim = dyn_cast<AffineDimExpr>(expr);
-      if (!dim || !seen.insert(dim.getPosition()).second)
-        return false;
-    }
-    return true;
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim || !seen.insert(dim.getPosition()).second)
+      return false;
   }
-  return false;
+  return true;
 }
 
 SmallVector<unsigned>

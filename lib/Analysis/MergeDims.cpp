@@ -73,7 +73,6 @@ private:
 };
 } // namespace mlir::fusion
 
-/// Takes or leaves parts of tensors, and nothing else.
 void DimMerger::keep(ArrayRef<AffineExpr> exprs) {
   for (AffineExpr expr : exprs)
     for (unsigned dim = 0; dim < stays.size(); ++dim)

@@ -85,12 +85,13 @@ static bool slidesAlongRows(const Contraction &sum, unsigned side) {
     return false;
   if (operand.source != operand.tensor)
     return true;
+  OpOperand *factor = getFactor(sum, side);
+  if (!factor)
+    return false;
   linalg::LinalgOp op = sum.op;
-  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
-    AffineMap map = op.getMatchingIndexingMap(input);
-    return input->get() == operand.tensor && map.getNumResults() > 0 &&
-           !isa<AffineDimExpr>(map.getResults().back());
-  });
+  AffineMap map = op.getMatchingIndexingMap(factor);
+  return map.getNumResults() > 0 &&
+         !isa<AffineDimExpr>(map.getResults().back());
 }
 
 double fusion::getWarpShare(const Contraction &sum, int64_t depth, bool hasRuns,
@@ -152,17 +153,13 @@ unsigned fusion::getDepthLoop(const Contraction &sum) {
   linalg::LinalgOp op = sum.op;
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   auto innermostOf = [&](unsigned side) -> std::optional<unsigned> {
-    for (OpOperand *input : op.getDpsInputOperands()) {
-      if (input->get() != sum.operands[side].tensor)
-        continue;
-      AffineMap map = op.getMatchingIndexingMap(input);
-      for (AffineExpr coord : llvm::reverse(map.getResults())) {
-        auto dim = dyn_cast<AffineDimExpr>(coord);
-        if (!dim)
-          return std::nullopt;
-        if (sizes[dim.getPosition()] != 1)
-          return dim.getPosition();
-      }
+    AffineMap map = op.getMatchingIndexingMap(getFactor(sum, side));
+    for (AffineExpr coord : llvm::reverse(map.getResults())) {
+      auto dim = dyn_cast<AffineDimExpr>(coord);
+      if (!dim)
+        return std::nullopt;
+      if (sizes[dim.getPosition()] != 1)
+        return dim.getPosition();
     }
     return std::nullopt;
   };
@@ -228,8 +225,8 @@ hasCountedWindows(const Contraction &sum, unsigned side,
                   const ProductDims &dims,
                   llvm::function_ref<SmallVector<unsigned>(Value)> dimsOf) {
   const ContractionOperand &operand = sum.operands[side];
-  ArrayRef<unsigned> own = side == 0 ? sum.rows : sum.columns;
-  ArrayRef<unsigned> merged = side == 0 ? dims.rows : dims.columns;
+  ArrayRef<unsigned> own = sum.getOwn(side);
+  ArrayRef<unsigned> merged = dims.getOwn(side);
   linalg::LinalgOp op = sum.op;
   for (unsigned dim : dimsOf(op->getResult(0)))
     if (llvm::is_contained(own, dim) && !llvm::is_contained(merged, dim))
@@ -254,7 +251,7 @@ static std::optional<TensorCoreObstacle>
 findLookupObstacle(const Contraction &sum, unsigned side,
                    const ProductDims &dims) {
   const ContractionOperand &operand = sum.operands[side];
-  ArrayRef<unsigned> own = side == 0 ? dims.rows : dims.columns;
+  ArrayRef<unsigned> own = dims.getOwn(side);
   for (auto [loop, dim] : llvm::enumerate(operand.lookupDims)) {
     bool isTiled = llvm::is_contained(own, dim) || dim == dims.depth;
     bool isAlone = own.size() == 1 || dim == dims.depth;
@@ -295,7 +292,7 @@ std::optional<TensorCoreObstacle> fusion::findOperandObstacle(
   SmallVector<unsigned> order = dimsOf(operand.source);
   if (!order.empty() && order.back() == dims.depth)
     return std::nullopt;
-  ArrayRef<unsigned> own = side == 0 ? dims.rows : dims.columns;
+  ArrayRef<unsigned> own = dims.getOwn(side);
   // Only 16-bit elements have both majors in shared memory.
   if (order.empty() || order.back() != own.back() ||
       operand.element.getIntOrFloatBitWidth() != 16)

@@ -79,8 +79,7 @@ static void orderDims(linalg::GenericOp product, const Contraction &sum,
   unsigned innermost = loopOf(product, form, form.order.back());
   bool is16Bits = sum.operands[side].element.getIntOrFloatBitWidth() == 16;
   if (innermost == depth ||
-      (is16Bits &&
-       llvm::is_contained(side == 0 ? sum.rows : sum.columns, innermost)))
+      (is16Bits && llvm::is_contained(sum.getOwn(side), innermost)))
     return;
   for (unsigned dim = 0; dim < rank; ++dim)
     if (loopOf(product, form, dim) == depth) {
@@ -95,7 +94,7 @@ static void orderDims(linalg::GenericOp product, const Contraction &sum,
 /// that both have: one axis has no rest to run through.
 static bool hasOneKeptDim(const Contraction &sum, unsigned side,
                           ArrayRef<int64_t> loops) {
-  return llvm::count_if(side == 0 ? sum.rows : sum.columns,
+  return llvm::count_if(sum.getOwn(side),
                         [&](unsigned loop) { return loops[loop] != 1; }) <= 1;
 }
 
@@ -111,9 +110,7 @@ findForms(linalg::GenericOp product, const Contraction &sum,
   SmallVector<int64_t> padded = loops;
   for (unsigned side = 0; side < 2; ++side) {
     OperandForm &form = forms[side];
-    for (OpOperand *input : product.getDpsInputOperands())
-      if (input->get() == sum.operands[side].tensor)
-        form.operand = input;
+    form.operand = getFactor(sum, side);
     AffineMap map = product.getMatchingIndexingMap(form.operand);
     if (!map.isProjectedPermutation() || map.getNumResults() == 0)
       return failure();

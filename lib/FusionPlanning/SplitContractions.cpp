@@ -61,6 +61,10 @@ static int64_t countBytes(Value tensor) {
   return type.getNumElements() * type.getElementTypeBitWidth() / 8;
 }
 
+static int64_t countFactorBytes(linalg::GenericOp op) {
+  return countBytes(op.getDpsInputs()[0]) + countBytes(op.getDpsInputs()[1]);
+}
+
 static int64_t countResults(linalg::GenericOp op) {
   return cast<RankedTensorType>(op.getResult(0).getType()).getNumElements();
 }
@@ -134,9 +138,7 @@ static std::optional<DivisibleProduct> findParts(linalg::GenericOp op,
   product.parts = getParts(extent, most);
   // Each part is written and read again.
   int64_t moved = 2 * product.parts * countBytes(op.getResult(0));
-  int64_t read =
-      countBytes(op.getDpsInputs()[0]) + countBytes(op.getDpsInputs()[1]);
-  if (product.parts == 1 || moved >= read)
+  if (product.parts == 1 || moved >= countFactorBytes(op))
     return std::nullopt;
   return product;
 }
@@ -198,15 +200,14 @@ static bool isReadBound(linalg::GenericOp op, const Contraction &sum,
     return product;
   };
   double products = 2.0 * count(sum.contracted);
-  for (ArrayRef<unsigned> side : {ArrayRef(sum.rows), ArrayRef(sum.columns)})
-    products *= static_cast<double>(llvm::alignTo(count(side), kLeastSide));
+  for (unsigned side = 0; side < 2; ++side)
+    products *=
+        static_cast<double>(llvm::alignTo(count(sum.getOwn(side)), kLeastSide));
   const RateConstants &rates = target.fitted.rates;
   double rate =
       rates.tensorFlopsPerSecond * rates.warpProductShare *
       getWarpShare(sum, sizes[getDepthLoop(sum)], /*hasRuns=*/true, target);
-  double bytes = 0;
-  for (Value factor : op.getDpsInputs())
-    bytes += static_cast<double>(countBytes(factor));
+  auto bytes = static_cast<double>(countFactorBytes(op));
   return products / rate <= bytes / rates.dramBytesPerSecond;
 }
 

@@ -89,6 +89,11 @@ struct Contraction {
   /// the dimensions that count groups and rows. The former has no role.
   std::optional<GroupedSum> grouped;
   unsigned groupDim = 0, groupedDim = 0;
+
+  /// The dimensions of the result that operand `side` alone has.
+  ArrayRef<unsigned> getOwn(unsigned side) const {
+    return side == 0 ? rows : columns;
+  }
 };
 
 /// The contraction that `op` is, if it is one: a single result that adds, to
@@ -98,6 +103,10 @@ std::optional<Contraction>
 matchContraction(linalg::LinalgOp op,
                  llvm::function_ref<unsigned(unsigned)> dimOfLoop,
                  llvm::function_ref<bool(Value)> isOutside);
+
+/// Where the operation reads the tensor of operand `side`; null for a tensor
+/// that it does not read.
+OpOperand *getFactor(const Contraction &sum, unsigned side);
 
 /// True when the loops of the operation index the operand's tensor plainly, as
 /// a matrix's do: each dimension by one loop of its own.

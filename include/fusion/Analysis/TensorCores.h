@@ -56,6 +56,11 @@ struct ProductDims {
   /// Those of the products of the same tile that are made after the first one,
   /// each along a dimension of its own.
   SmallVector<unsigned, 2> laterDepths;
+
+  /// The rows or the columns.
+  ArrayRef<unsigned> getOwn(unsigned side) const {
+    return side == 0 ? rows : columns;
+  }
 };
 
 /// The contracted dimension of `sum` that chunks are taken of: the channels of
